@@ -217,17 +217,22 @@ enum IIIFRegion: Hashable {
     case percent(x: Double, y: Double, width: Double, height: Double)
 
     init(_ text: String) throws(GrammarError) {
-        switch text {
-        case "full": self = .full
-        case "square": self = .square
-        case _ where text.hasPrefix("pct:"): self = try Self.percent(String(text.dropFirst(4)))
-        default: self = try Self.pixels(text)
+        if text == "full" || text == "square" {
+            self = text == "full" ? .full : .square
+            return
         }
+        let isPercent = text.hasPrefix("pct:")
+        let numbers = isPercent ? String(text.dropFirst(4)) : text
+        let arguments = OptionArguments("region", numbers.split(","))
+        guard arguments.values.count == 4 else {
+            throw .malformed(
+                "region",
+                "\(arguments.shown(numbers)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
+        }
+        self = isPercent ? try Self.percent(arguments) : try Self.pixels(arguments)
     }
 
-    private static func percent(_ text: String) throws(GrammarError) -> IIIFRegion {
-        let arguments = OptionArguments("region", text.split(","))
-        guard arguments.values.count == 4 else { throw unknown(arguments, text) }
+    private static func percent(_ arguments: OptionArguments) throws(GrammarError) -> IIIFRegion {
         var numbers: [Double] = []
         for place in 0..<4 {
             numbers.append(try arguments.needed(arguments.decimal(place, in: 0...100)))
@@ -240,25 +245,12 @@ enum IIIFRegion: Hashable {
             height: min(numbers[3], 100 - numbers[1]))
     }
 
-    private static func pixels(_ text: String) throws(GrammarError) -> IIIFRegion {
-        let arguments = OptionArguments("region", text.split(","))
-        guard arguments.values.count == 4 else { throw unknown(arguments, text) }
-        var numbers: [Int] = []
-        for place in 0..<4 {
-            let least = place < 2 ? 0 : 1
-            numbers.append(
-                try arguments.needed(arguments.whole(place, in: least...RequestSides.most)))
-        }
+    private static func pixels(_ arguments: OptionArguments) throws(GrammarError) -> IIIFRegion {
+        let corner = try arguments.wholes(0..<2, in: 0...RequestSides.most)
+        let size = try arguments.wholes(2..<4, in: 1...RequestSides.most)
         return .pixels(
             PixelRect(
-                x: numbers[0], y: numbers[1],
-                size: PixelSize(width: numbers[2], height: numbers[3])))
-    }
-
-    private static func unknown(_ arguments: OptionArguments, _ text: String) -> GrammarError {
-        .malformed(
-            arguments.option,
-            "\(arguments.shown(text)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
+                x: corner[0], y: corner[1], size: PixelSize(width: size[0], height: size[1])))
     }
 
     /// The step that extracts the region; `nil` for the full image.

@@ -263,8 +263,44 @@ struct ImgproxySource {
 package struct ImgproxyPresets: Hashable, Sendable {
     /// A preset with the presets that it includes.
     struct Preset: Hashable, Sendable {
-        var names: [String]
-        var options: [OptionArguments] = []
+        private(set) var names: [String] = []
+        private(set) var options: [OptionArguments] = []
+
+        /// Appends the options of a preset. `open` has the names of those that include it.
+        fileprivate mutating func include(
+            _ name: String, of texts: [String: String], _ separator: String,
+            in open: Set<String> = []
+        ) throws(GrammarError) {
+            guard let text = texts[name] else {
+                throw .malformed("preset", "'\(name.prefix(40))' is not a preset")
+            }
+            guard !open.contains(name) else {
+                throw .malformed("preset", "'\(name.prefix(40))' refers to itself")
+            }
+            names.append(name)
+            try checkCount()
+            for option in text.split("/") {
+                let words = option.split(separator)
+                guard words.count > 1 else {
+                    throw .malformed(
+                        "preset", "'\(option.prefix(40))' is not NAME\(separator)ARGUMENTS")
+                }
+                if ImgproxyOption.preset.names.contains(words[0]) {
+                    for other in words.dropFirst() {
+                        try include(other, of: texts, separator, in: open.union([name]))
+                    }
+                } else {
+                    options.append(OptionArguments(words[0], Array(words.dropFirst())))
+                    try checkCount()
+                }
+            }
+        }
+
+        private func checkCount() throws(GrammarError) {
+            guard options.count + names.count <= GrammarLimits.appliedMax else {
+                throw .tooManyOptions
+            }
+        }
     }
 
     private(set) var flattened: [String: Preset] = [:]
@@ -276,7 +312,9 @@ package struct ImgproxyPresets: Hashable, Sendable {
     /// preset may include others. Throws for invalid options, unknown presets and cycles.
     package init(_ texts: [String: String], separator: String = ":") throws(GrammarError) {
         for name in texts.keys {
-            flattened[name] = try Self.flatten(name, texts, separator)
+            var preset = Preset()
+            try preset.include(name, of: texts, separator)
+            flattened[name] = preset
         }
     }
 
@@ -285,10 +323,10 @@ package struct ImgproxyPresets: Hashable, Sendable {
     package init(lines text: String, separator: String = ":") throws(GrammarError) {
         var texts: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
-            let line = line.trimmed
+            let line = line.trimmedOfBlanks
             guard !line.isEmpty, line.first != "#" else { continue }
             let words = line.split(separator: "=", omittingEmptySubsequences: false)
-                .map(\.trimmed)
+                .map(\.trimmedOfBlanks)
             guard words.count == 2, !words[0].isEmpty, !words[1].isEmpty else {
                 throw .malformed("preset", "'\(line.prefix(40))' is not NAME=OPTIONS")
             }
@@ -297,64 +335,5 @@ package struct ImgproxyPresets: Hashable, Sendable {
             }
         }
         try self.init(texts, separator: separator)
-    }
-
-    /// An item of the flattening stack: an option, or the begin or end of a preset.
-    private enum Item {
-        case option(String)
-        case begin(String)
-        case end(String)
-    }
-
-    private static func flatten(
-        _ name: String, _ texts: [String: String], _ separator: String
-    ) throws(GrammarError) -> Preset {
-        var preset = Preset(names: [])
-        var open: Set<String> = []
-        var waiting: [Item] = [.begin(name)]
-        while let item = waiting.popLast() {
-            switch item {
-            case .option(let text): try read(text, separator, &preset, &waiting)
-            case .end(let ended): open.remove(ended)
-            case .begin(let begun):
-                guard let text = texts[begun] else {
-                    throw .malformed("preset", "'\(begun.prefix(40))' is not a preset")
-                }
-                guard open.insert(begun).inserted else {
-                    throw .malformed(
-                        "preset", "'\(begun.prefix(40))' refers to itself")
-                }
-                preset.names.append(begun)
-                waiting.append(.end(begun))
-                waiting += text.split("/").reversed().map { .option($0) }
-            }
-            guard preset.options.count + preset.names.count <= GrammarLimits.appliedMax else {
-                throw .tooManyOptions
-            }
-        }
-        return preset
-    }
-
-    private static func read(
-        _ text: String, _ separator: String, _ preset: inout Preset, _ waiting: inout [Item]
-    ) throws(GrammarError) {
-        let words = text.split(separator)
-        guard words.count > 1 else {
-            throw .malformed("preset", "'\(text.prefix(40))' is not NAME\(separator)ARGUMENTS")
-        }
-        if ImgproxyOption.preset.names.contains(words[0]) {
-            waiting += words.dropFirst().reversed().map { .begin($0) }
-        } else {
-            preset.options.append(OptionArguments(words[0], Array(words.dropFirst())))
-        }
-    }
-}
-
-extension StringProtocol {
-    /// The text without surrounding blanks and tabs.
-    fileprivate var trimmed: SubSequence {
-        let start = drop { $0 == " " || $0 == "\t" }
-        let end = start.lastIndex { $0 != " " && $0 != "\t" }
-        return end.map { start[...$0] } ?? start.prefix(0)
     }
 }

@@ -289,39 +289,26 @@ struct SourceWildcards: Hashable, Sendable {
     /// Matches the beginning of a text; each wildcard matches as much as possible.
     func match(startOf text: [UInt8]) -> Match? {
         guard let first = parts.first, text.starts(with: first) else { return nil }
-        // The remaining candidates for each wildcard, longest first.
-        var match = Match(end: first.count)
-        var tries: [Int] = []
-        var place = 0
         var budget = Self.stepsMax
-        while place < count {
-            let start = match.end
-            let limit = text[start...].firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
-            var length = tries.count > place ? tries[place] : limit - start
-            let part = parts[place + 1]
-            while length >= 0, !text[(start + length)...].starts(with: part) {
-                length -= 1
-                budget -= 1
-            }
-            guard budget > 0 else { return nil }
-            if length >= 0 {
-                if tries.count > place {
-                    tries[place] = length - 1
-                } else {
-                    tries.append(length - 1)
-                }
-                match.wildcards.append(text[start..<(start + length)])
-                match.end = start + length + part.count
-                place += 1
-                continue
-            }
-            // Backtrack: the previous wildcard may match less.
-            if tries.count > place { tries.removeLast() }
-            guard let last = match.wildcards.popLast() else { return nil }
-            place -= 1
-            match.end = last.startIndex
+        return match(wildcard: 0, at: first.count, of: text, &budget)
+    }
+
+    /// Matches a text from `start` on with a wildcard and everything after it.
+    private func match(
+        wildcard place: Int, at start: Int, of text: [UInt8], _ budget: inout Int
+    ) -> Match? {
+        guard place < count else { return Match(end: start) }
+        let part = parts[place + 1]
+        let limit = text[start...].firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
+        for end in (start...limit).reversed() where budget > 0 {
+            budget -= 1
+            guard text[end...].starts(with: part),
+                var match = match(wildcard: place + 1, at: end + part.count, of: text, &budget)
+            else { continue }
+            match.wildcards.insert(text[start..<end], at: 0)
+            return match
         }
-        return match
+        return nil
     }
 
     /// The maximum number of comparisons, which bounds the time for any text.

@@ -51,9 +51,9 @@ package struct WebRequest: Hashable, Sendable {
     package var image: ImageRequest
     /// Qualities by format, to be applied when the format has been chosen. Empty if the output
     /// options specify the quality.
-    package var formatQualities: [ImageFormat: Int]
+    package var formatQualities: [ImageFormat: Int] = [:]
     /// The formats whose sources are sent unchanged, unless the output has another format.
-    package var skippedFormats: [ImageFormat]
+    package var skippedFormats: [ImageFormat] = []
     /// The maximum number of frames of an animation to keep; `nil` if not specified.
     package var framesMax: Int?
     /// The time until which the URL is valid, and thus the response may be cached, in seconds since
@@ -64,15 +64,15 @@ package struct WebRequest: Hashable, Sendable {
     /// The file name for saving the image; `nil` if not specified.
     package var fileName: String?
     /// Whether browsers should save the image instead of displaying it.
-    package var isAttachment: Bool
+    package var isAttachment = false
     /// A text that distinguishes URLs of the same image; not part of the stack's cache keys.
     package var cacheBuster: String?
     /// The presets used, in order.
-    package var presets: [String]
+    package var presets: [String] = []
     /// For IIIF, the decoded identifier of the image; `nil` in other grammars.
     package var identifier: String?
     /// Whether the path specifies the pixel ratio of its sizes, so that client hints are ignored.
-    package var saysPixelRatio: Bool
+    package var saysPixelRatio = false
     /// The minimum size of the result, with 0 for a side determined by the other: a smaller result
     /// means that the source is too small, and is an error (IIIF Image API 3.0, section 4.2). `nil`
     /// for no minimum.
@@ -80,10 +80,6 @@ package struct WebRequest: Hashable, Sendable {
 
     package init(_ image: ImageRequest, kind: Kind = .image) {
         (self.image, self.kind) = (image, kind)
-        (formatQualities, skippedFormats) = ([:], [])
-        isAttachment = false
-        saysPixelRatio = false
-        presets = []
     }
 
     /// Whether the format is negotiated with the client.
