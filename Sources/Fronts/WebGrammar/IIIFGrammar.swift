@@ -54,12 +54,7 @@ package struct IIIFGrammar: URLGrammar {
     /// image as JPEG. See `URLGrammar`.
     package func path(options: String, source: String) -> String {
         let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
-        let identifier = PercentCoding.encode(source.utf8) { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: "-._~".utf8.contains(byte)
-            }
-        }
+        let identifier = PercentCoding.encode(source.utf8, keeping: PercentCoding.isUnreserved)
         return (settings.prefix.isEmpty ? "" : "\(settings.prefix)/")
             + "\(identifier)/\(parameters)"
     }
@@ -106,15 +101,10 @@ struct IIIFTemplate: Hashable, Sendable {
         else {
             throw .malformed("identifier", "empty parts, '.' and '..' are not allowed")
         }
-        let path = PercentCoding.encode(identifier.utf8, keeping: Self.isOfPath)
-        return start + Array(path.utf8) + end
-    }
-
-    private static func isOfPath(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "-._~/!$&'()*+,;=:@".utf8.contains(byte)
+        let path = PercentCoding.encode(identifier.utf8) {
+            PercentCoding.isUnreserved($0) || "/!$&'()*+,;=:@".utf8.contains($0)
         }
+        return start + Array(path.utf8) + end
     }
 }
 

@@ -160,10 +160,7 @@ package enum FileDisposition {
     /// Whether a byte is a letter, a digit or one of `-._`, and thus neither a quote nor a
     /// directory separator nor a control character.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-        default: false
-        }
+        PercentCoding.isUnreserved(byte) && byte != UInt8(ascii: "~")
     }
 
     /// Encodes a text according to RFC 8187 §3.2.

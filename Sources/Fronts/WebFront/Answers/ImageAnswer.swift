@@ -246,8 +246,9 @@ package struct ImageAnswer: Sendable {
         var answer = sentence(
             status, "\(name): \(message)", more, retryAfter: retryAfter, varies: varies)
         answer.failure = TextAnswer.Failure(name: name, message: message)
-        let document = FailureDocument(status: Int(status), error: name, message: message)
-        guard asJSON, let text = document.text else { return answer }
+        guard asJSON, let text = JSONObject.failure(status, name, message).line else {
+            return answer
+        }
         answer.body = text
         answer.head.set("Content-Type", "application/json")
         return answer
@@ -395,25 +396,4 @@ extension ImageError {
             $0 = typedDetails
         }
     }
-}
-
-/// An error as a JSON object.
-struct FailureDocument: Encodable {
-    let status: Int
-    /// The name of the error.
-    let error: String
-    /// A human-readable message.
-    let message: String
-
-    private enum Names: String, CodingKey { case status, error, message }
-
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Names.self)
-        try members.encode(status, forKey: .status)
-        try members.encode(error, forKey: .error)
-        try members.encode(message, forKey: .message)
-    }
-
-    /// The encoded document; `nil` if it can't be encoded.
-    var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
 }

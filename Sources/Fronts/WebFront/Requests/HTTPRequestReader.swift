@@ -1,4 +1,3 @@
-import JSON
 import Model
 import WebGrammar
 
@@ -274,7 +273,7 @@ package struct IncomingRequest {
 
 /// Explains how a listener interprets a request target, for troubleshooting. Pure: uses neither
 /// sockets nor a clock.
-package struct TargetExplanation: Hashable, Sendable, Encodable {
+package struct TargetExplanation: Hashable, Sendable {
     /// The status if the response doesn't involve the stack; `nil` if it does.
     package var status: UInt16?
     /// The text of that response.
@@ -319,26 +318,14 @@ package struct TargetExplanation: Hashable, Sendable, Encodable {
         }
     }
 
-    private enum Names: String, CodingKey {
-        case status, answer, kind, source, steps, format, varies, key, cached
+    /// The explanation as a JSON object, with a trailing line feed; unknown values are null.
+    package var json: String {
+        let object: JSONObject = [
+            "status": status, "answer": answer, "kind": kind, "source": source, "steps": steps,
+            "format": format, "varies": varies, "key": key, "cached": cached,
+        ]
+        return object.line.map { String(decoding: $0, as: UTF8.self) } ?? "{}\n"
     }
-
-    /// Encodes all members; unknown values are null.
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Names.self)
-        try members.encode(status.map { Int($0) }, forKey: .status)
-        try members.encode(answer, forKey: .answer)
-        try members.encode(kind, forKey: .kind)
-        try members.encode(source, forKey: .source)
-        try members.encode(steps, forKey: .steps)
-        try members.encode(format, forKey: .format)
-        try members.encode(varies, forKey: .varies)
-        try members.encode(key, forKey: .key)
-        try members.encode(cached, forKey: .cached)
-    }
-
-    /// The explanation as a JSON object, with a trailing line feed.
-    package var json: String { ((try? JSONWriter.text(self)) ?? "{}") + "\n" }
 
     /// The explanation with one line per known property.
     package var text: String {

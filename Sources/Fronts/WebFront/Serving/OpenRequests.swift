@@ -283,10 +283,6 @@ package enum ReducedPath {
 
     private static func isWord(_ word: Substring) -> Bool {
         word.utf8.count <= wordBytesMax
-            && word.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                    || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: ".")
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
+            && word.utf8.allSatisfy { PercentCoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
     }
 }

@@ -138,8 +138,7 @@ package final class OperatorFront: SideFront {
     ) -> HTTPReply {
         switch result {
         case .success(let page):
-            let text = PurgeDocument(meaning: request.meaning, page: page).text ?? []
-            return reply(200, text)
+            return reply(200, document(of: page, request.meaning).line ?? [])
         case .failure(let error):
             // If the stack's operator doesn't permit the removal, the gateway's operator receives
             // 403.
@@ -150,14 +149,29 @@ package final class OperatorFront: SideFront {
         }
     }
 
+    /// Returns what was removed, and the number of entries per tier.
+    private static func document(
+        of page: EntryPage, _ meaning: PurgeRequest.Meaning
+    ) -> JSONObject {
+        let (name, text) =
+            switch meaning {
+            case .url(let url): ("url", (try? SourceURL(url))?.withoutUserInfo ?? "")
+            case .prefix(let prefix): ("prefix", prefix)
+            case .tag(let tag): ("tag", tag)
+            }
+        return [
+            name: text, "memory": Int64(clamping: page.memory.entries),
+            "disk": Int64(clamping: page.disk.entries),
+        ]
+    }
+
     private static func reply(to fault: PurgeError, retryAfter: Int? = nil) -> HTTPReply {
-        let document = FailureDocument(
-            status: Int(fault.status), error: fault.name, message: fault.message)
+        let document = JSONObject.failure(fault.status, fault.name, fault.message)
         var fields = [(name: "X-Imagebus-Error", value: fault.name)]
         if fault.status == 401 { fields.append(("WWW-Authenticate", "Bearer")) }
         if fault.status == 405 { fields.append(("Allow", PurgeRequest.methods)) }
         if let retryAfter { fields.append(("Retry-After", "\(retryAfter)")) }
-        return reply(fault.status, document.text ?? [], fields)
+        return reply(fault.status, document.line ?? [], fields)
     }
 
     private static func reply(
@@ -358,29 +372,6 @@ package struct PurgeError: Error, Hashable, Sendable {
         401, "unauthorized", "removing entries requires the bearer token of an operator")
     static let body = malformed("PURGE must not have a body")
     static let full = PurgeError(429, "busy", "too many pending requests: try again later")
-}
-
-/// The result of a removal as a JSON object: what was removed, and the number of entries per tier.
-struct PurgeDocument: Encodable {
-    let meaning: PurgeRequest.Meaning
-    let page: EntryPage
-
-    private enum Names: String, CodingKey { case url, prefix, tag, memory, disk }
-
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Names.self)
-        switch meaning {
-        case .url(let url):
-            try members.encode((try? SourceURL(url))?.withoutUserInfo ?? "", forKey: .url)
-        case .prefix(let prefix): try members.encode(prefix, forKey: .prefix)
-        case .tag(let tag): try members.encode(tag, forKey: .tag)
-        }
-        try members.encode(Int64(clamping: page.memory.entries), forKey: .memory)
-        try members.encode(Int64(clamping: page.disk.entries), forKey: .disk)
-    }
-
-    /// The encoded document; `nil` if it can't be encoded.
-    var text: [UInt8]? { (try? JSONWriter.text(self)).map { Array(($0 + "\n").utf8) } }
 }
 
 extension PurgeRequest {
