@@ -41,9 +41,9 @@ enum ThumborFilter {
             try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
         Filter("rotate") { plan, arguments throws(GrammarError) in
-            let clockwise = (360 - (try arguments.onlyQuarterTurn())) % 360
-            guard clockwise != 0 else { return }
-            plan.add(.rotate(Rotation(degreesClockwise: Double(clockwise))))
+            let angle = try arguments.onlyQuarterTurn()
+            guard angle != 0 else { return }
+            plan.add(.rotate(Rotation(degreesClockwise: Double(360 - angle))))
         },
     ]
 

@@ -17,8 +17,8 @@ struct GatewayOptions {
     var operatorPlace: ListenPlace?
     /// The settings for removals; `nil` if they are disabled.
     var operators: OperatorSettings?
-    private let arguments: ProgramArguments
-    private let keyLines: [String]
+    /// The arguments of the program, for options that all programs share.
+    let programArguments: ProgramArguments
     private let words: [String]
     private let reader: GrammarReader
 
@@ -44,15 +44,17 @@ struct GatewayOptions {
     ///   - valued: Additional options with a value.
     ///   - flags: Additional flags.
     init(words: [String], besides valued: Set<String> = [], flags: Set<String> = []) throws {
-        let file = try Self.checked { () throws(GrammarError) in
-            try Self.settings(inFileOf: words)
+        do {
+            let file = try Self.settings(inFileOf: words)
+            let peers = try Self.peerSettings(besides: file + words)
+            let arguments = try ProgramArguments(
+                peers.arguments + file + words,
+                valued: Bootstrap.valued.union(Self.valued).union(valued),
+                flags: Self.flags.union(flags), formerNames: Self.formerNames)
+            try self.init(arguments, keyLines: peers.keyLines, words: words)
+        } catch let error as GrammarError {
+            throw ConfigurationError(error.message)
         }
-        let peers = try PeerVariables(file + words, environment: CurrentProcess.environment)
-        let arguments = try ProgramArguments(
-            peers.arguments + file + words,
-            valued: Bootstrap.valued.union(Self.valued).union(valued),
-            flags: Self.flags.union(flags), formerNames: Self.formerNames)
-        try self.init(arguments, keyLines: peers.keyLines, words: words)
     }
 
     /// Returns the settings that the stack has written to a file from its configuration.
@@ -63,151 +65,143 @@ struct GatewayOptions {
         return GatewayListenerSettings.arguments(inFile: try bytes(words[place]))
     }
 
-    /// The arguments of the program, for options that all programs share.
-    var programArguments: ProgramArguments { arguments }
-
     /// - Parameter keyLines: Keys from the environment.
     private init(_ arguments: ProgramArguments, keyLines: [String], words: [String]) throws {
         try Self.check(arguments)
-        (self.arguments, self.keyLines, self.words) = (arguments, keyLines, words)
-        place = try Self.place(arguments)
+        (programArguments, self.words) = (arguments, words)
+        guard let place = ListenPlace(arguments.value("listen") ?? "127.0.0.1:8080") else {
+            throw ConfigurationError(
+                "--listen: '\(arguments.value("listen") ?? "")' is not \(ListenPlace.expected)")
+        }
+        self.place = place
         listener =
             try arguments.value("listen-fd") == nil
             ? nil : Int32(clamping: arguments.number("listen-fd", else: 0))
         metricsPlace = arguments.value("metrics-listen").flatMap { ListenPlace($0) }
-        let reader = Self.reader(arguments, keyLines: keyLines)
-        self.reader = reader
-        try Self.checkGrammar(arguments)
-        front = WebFrontSettings(
-            try Self.checked { () throws(GrammarError) in try reader.grammar() })
-        try Self.checked { () throws(GrammarError) in
-            front.offered = try reader.offered() ?? front.offered
-            front.output = try reader.output()
-            (front.pathPrefix, front.hosts) = (try reader.pathPrefix(), try reader.hosts())
-        }
+        operatorPlace = arguments.value("operator-listen").flatMap { ListenPlace($0) }
+        reader = GrammarReader(
+            keyLines: keyLines,
+            value: { arguments.value($0.rawValue) }, has: { arguments.has($0.rawValue) },
+            bytes: { (path) throws(GrammarError) in try Self.bytes(path) })
+        front = WebFrontSettings(try reader.grammar())
+        front.offered = try reader.offered() ?? front.offered
+        front.output = try reader.output()
+        (front.pathPrefix, front.hosts) = (try reader.pathPrefix(), try reader.hosts())
         front.root = rootPage
         front.isServed = Self.areServed(words)
         // By default, imgproxy converts animations to still images and passes SVG through.
-        if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
-            (front.framesMax, front.passesDrawings) = (1, true)
-        }
-        try applyParts(arguments)
-        Self.set(&front.framesMax, .maxAnimationFrames, arguments)
-        if arguments.has("no-component") { front.files = nil }
-        try applyEdge(arguments)
-        if let text = arguments.value("allow-origin") {
-            front.crossOrigin = try Self.crossOrigin(text)
-        }
-        front.answers.caching.isImmutable = arguments.has("immutable")
-        front.logsRequests = arguments.has("access-log")
-        Self.set(&front.timeoutMilliseconds, .timeout, arguments, times: 1_000)
-        Self.set(&front.earlierFailureMilliseconds, .rememberFailures, arguments, times: 1_000)
-        Self.set(&front.targetBytesMax, .urlLimit, arguments)
-        try applyAnswers(arguments)
-        applyLimits(arguments)
-    }
-
-    /// Whether no request can be answered, whatever the files contain.
-    var answersNobody: Bool {
-        arguments.value("grammar") != "iiif" && !arguments.has("unsigned")
-            && arguments.value("keys") == nil && keyLines.isEmpty
-            && arguments.value("post-tokens") == nil
-    }
-
-    /// Refuses settings that the grammar doesn't use instead of ignoring them, above all those for
-    /// signatures.
-    private static func checkGrammar(
-        _ arguments: ProgramArguments
-    ) throws(ConfigurationError) {
-        let grammar = arguments.value("grammar") ?? "imgproxy"
-        for setting in GatewaySetting.allCases
-        where !setting.applies(to: grammar)
-            && (arguments.value(setting.rawValue) != nil || arguments.has(setting.rawValue))
-        {
-            throw ConfigurationError(
-                setting == .keys
-                    ? "--keys does not apply to IIIF, whose paths are not signed: leave it out, "
-                        + "and restrict access in a proxy"
-                    : "--\(setting.rawValue) requires --grammar "
-                        + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
-        }
-    }
-
-    private var rootPage: RootPage {
-        let source = "https://example.com/photo.jpg"
-        switch arguments.value("grammar") ?? "imgproxy" {
-        case "iiif":
-            let path = front.grammar.path(options: "full/300,/0/default.jpg", source: "photo.jpg")
-            return RootPage(grammar: "IIIF", example: "\(front.pathPrefix)/\(path)")
-        case let grammar:
-            let options = grammar == "thumbor" ? "300x200/smart" : "rs:fit:300:200"
-            let path = front.grammar.path(options: options, source: source)
-            let isOpen = arguments.has("unsigned") && !arguments.has("only-presets")
-            return RootPage(
-                grammar: grammar, example: isOpen ? "\(front.pathPrefix)/unsafe/\(path)" : nil)
-        }
-    }
-
-    /// Applies limits for untrusted clients.
-    private mutating func applyLimits(_ arguments: ProgramArguments) {
-        Self.set(&limits.connections, .connections, arguments)
-        Self.set(&limits.connectionsPerPeer, .connectionsPerAddress, arguments)
-        Self.set(&limits.idleSeconds, .idleTimeout, arguments)
-        Self.set(&limits.headBytes, .headerLimit, arguments)
-        Self.set(&limits.headSeconds, .headerTimeout, arguments)
+        if grammar == "imgproxy" { (front.framesMax, front.passesDrawings) = (1, true) }
+        try applyParts()
+        try applyEdge()
+        if let text = value(.allowOrigin) { front.crossOrigin = try Self.crossOrigin(text) }
+        applyFlagsAndLimits()
+        try applyProperties()
+        try applyFallback()
+        try applyUploads()
+        try applyOperators()
+        try applyHints()
+        try applyLifetimes()
+        try applyHeaders()
         if let uploads = front.uploads {
             (limits.bodyBytes, limits.bodies) = (uploads.bytesMax, uploads.atOnce)
         }
     }
 
+    private var grammar: String { value(.grammar) ?? "imgproxy" }
+
+    private func value(_ setting: GatewaySetting) -> String? { reader.value(setting) }
+
+    /// Whether no request can be answered, whatever the files contain.
+    var answersNobody: Bool {
+        grammar != "iiif" && !reader.has(.unsigned) && value(.keys) == nil
+            && reader.keyLines.isEmpty && value(.postTokens) == nil
+    }
+
     /// The files that are reloaded on SIGHUP.
     var files: [String] {
         ["keys", "presets", "post-tokens", "operator-tokens", "fallback", "settings-file"]
-            .compactMap { arguments.value($0) }
+            .compactMap { programArguments.value($0) }
             .filter { (try? SourceURL($0)) == nil }
     }
 
     /// Returns the options with the current contents of the files.
     func readAgain() throws -> GatewayOptions { try GatewayOptions(words: words) }
 
+    /// Checks the syntax of all settings. Refuses settings that the grammar doesn't use instead of
+    /// ignoring them, above all those for signatures.
     private static func check(_ arguments: ProgramArguments) throws(ConfigurationError) {
-        for setting in GatewaySetting.allCases where setting.placeholder != nil {
-            guard let text = arguments.value(setting.rawValue), !setting.accepts(text) else {
+        let grammar = arguments.value("grammar") ?? "imgproxy"
+        for setting in GatewaySetting.allCases {
+            let (name, text) = (setting.rawValue, arguments.value(setting.rawValue))
+            if let text, setting.placeholder != nil, !setting.accepts(text) {
+                throw ConfigurationError("--\(name): '\(text)' is not \(setting.expected)")
+            }
+            guard !setting.applies(to: grammar), text != nil || arguments.has(name) else {
                 continue
             }
-            throw ConfigurationError("--\(setting.rawValue): '\(text)' is not \(setting.expected)")
+            throw ConfigurationError(
+                setting == .keys
+                    ? "--keys does not apply to IIIF, whose paths are not signed: leave it out, "
+                        + "and restrict access in a proxy"
+                    : "--\(name) requires --grammar "
+                        + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
         }
     }
 
-    private static func place(_ arguments: ProgramArguments) throws(ConfigurationError)
-        -> ListenPlace
-    {
-        let text = arguments.value("listen") ?? "127.0.0.1:8080"
-        guard let place = ListenPlace(text) else {
-            throw ConfigurationError("--listen: '\(text)' is not \(ListenPlace.expected)")
+    private var rootPage: RootPage {
+        let source = "https://example.com/photo.jpg"
+        guard grammar != "iiif" else {
+            let path = front.grammar.path(options: "full/300,/0/default.jpg", source: "photo.jpg")
+            return RootPage(grammar: "IIIF", example: "\(front.pathPrefix)/\(path)")
         }
-        return place
+        let options = grammar == "thumbor" ? "300x200/smart" : "rs:fit:300:200"
+        let path = front.grammar.path(options: options, source: source)
+        let isOpen = reader.has(.unsigned) && !reader.has(.onlyPresets)
+        return RootPage(
+            grammar: grammar, example: isOpen ? "\(front.pathPrefix)/unsafe/\(path)" : nil)
     }
 
-    /// Assigns the number of a setting if it was given.
-    static func set<Number: FixedWidthInteger>(
-        _ value: inout Number, _ setting: GatewaySetting, _ arguments: ProgramArguments,
-        times factor: Number = 1
-    ) {
-        guard let number = arguments.value(setting.rawValue).flatMap({ setting.number(of: $0) })
-        else { return }
-        value = Number(number) * factor
+    /// The maximum size of a file in bytes.
+    private static let fileBytesMax = 1 << 20
+
+    private static func bytes(_ path: String) throws(GrammarError) -> [UInt8] {
+        do throws(Errno) {
+            let file = try FileDescriptor.open(path)
+            return try file.readToEnd(bytesMax: fileBytesMax)
+        } catch {
+            throw GrammarError(.malformed, "\(path) cannot be read: \(error)")
+        }
+    }
+}
+
+// Applying settings to those of the front.
+extension GatewayOptions {
+    /// Applies flags, and limits for untrusted clients.
+    private mutating func applyFlagsAndLimits() {
+        if reader.has(.noComponent) { front.files = nil }
+        front.answers.caching.isImmutable = reader.has(.immutable)
+        front.answers.saysCache = !reader.has(.noXCache)
+        front.logsRequests = reader.has(.accessLog)
+        reader.set(&front.framesMax, .maxAnimationFrames)
+        reader.set(&front.timeoutMilliseconds, .timeout, times: 1_000)
+        reader.set(&front.earlierFailureMilliseconds, .rememberFailures, times: 1_000)
+        reader.set(&front.targetBytesMax, .urlLimit)
+        reader.set(&limits.connections, .connections)
+        reader.set(&limits.connectionsPerPeer, .connectionsPerAddress)
+        reader.set(&limits.idleSeconds, .idleTimeout)
+        reader.set(&limits.headBytes, .headerLimit)
+        reader.set(&limits.headSeconds, .headerTimeout)
     }
 
     /// Applies the settings for metadata, damaged images and formats sent unchanged.
-    private mutating func applyParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
-        switch arguments.value("metadata") {
+    private mutating func applyParts() throws(ConfigurationError) {
+        switch value(.metadata) {
         case "none"?: front.metadata = .nothing
         case "all"?: front.metadata = .all
         default: front.metadata = .copyright
         }
-        front.damaged = arguments.value("damaged").flatMap { DamagedImages(name: $0) } ?? .show
-        guard let text = arguments.value("skip-processing-formats") else { return }
+        front.damaged = value(.damaged).flatMap { DamagedImages(name: $0) } ?? .show
+        guard let text = value(.skipProcessingFormats) else { return }
         front.skippedFormats = try text.split(separator: ",").map {
             (word) throws(ConfigurationError) in
             guard let format = ImageFormat(name: String(word)),
@@ -222,8 +216,8 @@ struct GatewayOptions {
     }
 
     /// Applies the settings for trusted proxies and the field in which they name their clients.
-    private mutating func applyEdge(_ arguments: ProgramArguments) throws(ConfigurationError) {
-        if let text = arguments.value("trusted-proxy") {
+    private mutating func applyEdge() throws(ConfigurationError) {
+        if let text = value(.trustedProxy) {
             guard let networks = TrustedNetworks(text) else {
                 throw ConfigurationError(
                     "--trusted-proxy: '\(text)' is not a comma-separated list of networks, "
@@ -231,8 +225,7 @@ struct GatewayOptions {
             }
             front.edge.trusted = networks
         }
-        front.answers.saysCache = !arguments.has("no-x-cache")
-        guard let field = arguments.value("client-header") else { return }
+        guard let field = value(.clientHeader) else { return }
         guard !front.edge.trusted.isEmpty else {
             throw ConfigurationError(
                 "--client-header '\(field)' requires --trusted-proxy, such as "
@@ -241,115 +234,8 @@ struct GatewayOptions {
         front.edge.clientField = field
     }
 
-    // MARK: - Grammars
-
-    static func reader(_ arguments: ProgramArguments, keyLines: [String] = []) -> GrammarReader {
-        GrammarReader(
-            keyLines: keyLines,
-            value: { arguments.value($0.rawValue) }, has: { arguments.has($0.rawValue) },
-            bytes: { (path) throws(GrammarError) in try bytes(path) })
-    }
-
-    func grammar(for use: GrammarReader.Use) throws(ConfigurationError) -> any URLGrammar {
-        try Self.checked { () throws(GrammarError) in try reader.grammar(for: use) }
-    }
-
-    /// Converts grammar errors in the value of a setting to configuration errors.
-    static func checked<Value>(
-        _ setting: GatewaySetting, _ body: () throws(GrammarError) -> Value
-    ) throws(ConfigurationError) -> Value {
-        do throws(GrammarError) {
-            return try body()
-        } catch {
-            throw ConfigurationError("--\(setting.rawValue): \(error.message)")
-        }
-    }
-
-    /// Converts grammar errors in the operator's settings to configuration errors.
-    static func checked<Value>(
-        _ body: () throws(GrammarError) -> Value
-    ) throws(ConfigurationError) -> Value {
-        do throws(GrammarError) {
-            return try body()
-        } catch {
-            throw ConfigurationError(error.message)
-        }
-    }
-
-    /// The maximum size of a file in bytes.
-    private static let fileBytesMax = 1 << 20
-
-    static func bytes(_ path: String) throws(GrammarError) -> [UInt8] {
-        do throws(Errno) {
-            let file = try FileDescriptor.open(path)
-            return try file.readToEnd(bytesMax: fileBytesMax)
-        } catch {
-            throw GrammarError(.malformed, "\(path) cannot be read: \(error)")
-        }
-    }
-}
-
-// Responses other than images: image properties, fallbacks, uploads, client hints and lifetimes.
-extension GatewayOptions {
-    mutating func applyAnswers(_ arguments: ProgramArguments) throws {
-        try readProperties(arguments)
-        try applyFallback(arguments)
-        try applyUploads(arguments)
-        try applyOperators(arguments)
-        try applyHints(arguments)
-        try applyLifetimes(arguments)
-        try applyHeaders(arguments)
-    }
-
-    /// Applies the fields passed to origins and those added to responses.
-    private mutating func applyHeaders(_ arguments: ProgramArguments) throws(ConfigurationError) {
-        if let text = arguments.value("response-headers") {
-            front.responseHeaders = try Self.checked(.responseHeaders) { () throws(GrammarError) in
-                try ResponseHeaders(text)
-            }
-        }
-        guard let names = arguments.value("pass-headers") else {
-            guard arguments.value("pass-headers-to") == nil else {
-                throw ConfigurationError("--pass-headers-to requires --pass-headers")
-            }
-            return
-        }
-        let sources = try Self.checked(.passHeadersTo) { () throws(GrammarError) in
-            try arguments.value("pass-headers-to").map { (text) throws(GrammarError) in
-                try SourcePattern.list(text)
-            }
-        }
-        front.passedHeaders = try Self.checked(.passHeaders) { () throws(GrammarError) in
-            try PassedHeaders(names: names, sources: sources)
-        }
-        guard front.operators == nil || !front.passedHeaders.has("authorization") else {
-            throw ConfigurationError(
-                "--pass-headers: authorization cannot be combined with --operator-tokens, which "
-                    + "would be sent to origins: leave one of them out")
-        }
-    }
-
-    private mutating func readProperties(_ arguments: ProgramArguments) throws {
-        switch arguments.value("grammar") ?? "imgproxy" {
-        case "thumbor":
-            front.properties = PropertiesSettings(.thumbor)
-            front.healthPath = "/healthcheck"
-        case "iiif":
-            front.properties = PropertiesSettings(.iiif)
-            // Required by Level 1.
-            if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
-        default: front.infoGrammar = try grammar(for: .properties)
-        }
-        guard let url = arguments.value("public-url") else { return }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.hasSuffix("/") else {
-            throw ConfigurationError(
-                "--public-url must be the URL of this listener for clients, such as "
-                    + "https://example.com, without a trailing slash; not '\(url)'")
-        }
-        front.properties.publicURL = url
-    }
-
-    static func crossOrigin(_ text: String) throws(ConfigurationError) -> CrossOriginAccess {
+    private static func crossOrigin(_ text: String) throws(ConfigurationError) -> CrossOriginAccess
+    {
         guard let access = CrossOriginAccess(text) else {
             throw ConfigurationError(
                 "--allow-origin must be * or comma-separated origins, such as "
@@ -358,13 +244,33 @@ extension GatewayOptions {
         return access
     }
 
-    // MARK: - Fallback
-
-    private mutating func applyFallback(_ arguments: ProgramArguments) throws {
-        if let place = arguments.value("fallback") {
-            front.fallback = FallbackSettings(try Self.fallback(place))
+    private mutating func applyProperties() throws {
+        switch grammar {
+        case "thumbor":
+            front.properties = PropertiesSettings(.thumbor)
+            front.healthPath = "/healthcheck"
+        case "iiif":
+            front.properties = PropertiesSettings(.iiif)
+            // Required by Level 1.
+            if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
+        default: front.infoGrammar = try reader.grammar(for: .properties)
         }
-        if let words = arguments.value("fallback-for") {
+        guard let url = value(.publicURL) else { return }
+        guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.hasSuffix("/") else {
+            throw ConfigurationError(
+                "--public-url must be the URL of this listener for clients, such as "
+                    + "https://example.com, without a trailing slash; not '\(url)'")
+        }
+        front.properties.publicURL = url
+    }
+
+    private mutating func applyFallback() throws {
+        if let place = value(.fallback) {
+            let isURL = (try? SourceURL(place)) != nil
+            front.fallback = FallbackSettings(
+                try isURL ? .url(place) : .bytes(reader.contents(of: .fallback) ?? []))
+        }
+        if let words = value(.fallbackFor) {
             guard let causes = FallbackSettings.Causes(words) else {
                 throw ConfigurationError(
                     "--fallback-for must be a list of statuses and error names, such "
@@ -375,8 +281,8 @@ extension GatewayOptions {
             }
             front.fallback?.causes = causes
         }
-        Self.set(&front.answers.fallbackSeconds, .fallbackMaxAge, arguments)
-        guard let word = arguments.value("fallback-status"), word != "200" else { return }
+        reader.set(&front.answers.fallbackSeconds, .fallbackMaxAge)
+        guard let word = value(.fallbackStatus), word != "200" else { return }
         let status = UInt16(word).flatMap { (201...599).contains($0) ? $0 : nil }
         // Responses with these statuses have no body (RFC 9110 §6.4.1).
         guard word == "error" || status.map({ ![204, 205, 206, 304].contains($0) }) ?? false else {
@@ -387,51 +293,63 @@ extension GatewayOptions {
         front.answers.fallbackStatus = status
     }
 
-    private static func fallback(_ place: String) throws -> FallbackSettings.Image {
-        if (try? SourceURL(place)) != nil { return .url(place) }
-        do throws(GrammarError) {
-            return .bytes(try bytes(place))
-        } catch {
-            throw ConfigurationError("--fallback: \(error.message)")
-        }
-    }
-
-    // MARK: - Uploads
-
-    private mutating func applyUploads(_ arguments: ProgramArguments) throws {
-        guard let tokens = try Self.tokens(.postTokens, arguments) else { return }
-        guard arguments.value("grammar") != "iiif" else {
+    private mutating func applyUploads() throws {
+        guard let tokens = try tokens(.postTokens) else { return }
+        guard grammar != "iiif" else {
             throw ConfigurationError("--post-tokens: IIIF does not support uploads")
         }
-        var uploads = UploadSettings(tokens: tokens, try grammar(for: .uploads))
-        Self.set(&uploads.bytesMax, .postMaxBytes, arguments)
+        var uploads = UploadSettings(tokens: tokens, try reader.grammar(for: .uploads))
+        reader.set(&uploads.bytesMax, .postMaxBytes)
         front.uploads = uploads
     }
 
-    // MARK: - Hints
+    /// Applies the settings for operators: revalidation by `no-cache`, and removals.
+    private mutating func applyOperators() throws {
+        guard let tokens = try tokens(.operatorTokens) else {
+            guard operatorPlace == nil else {
+                throw ConfigurationError(
+                    "--operator-listen requires --operator-tokens FILE, the tokens for removing "
+                        + "entries")
+            }
+            return
+        }
+        front.operators = tokens
+        guard operatorPlace != nil else { return }
+        operators = OperatorSettings(tokens, try reader.grammar(for: .removals))
+        operators?.pathPrefix = front.pathPrefix
+    }
 
-    private mutating func applyHints(_ arguments: ProgramArguments) throws {
-        guard arguments.has("client-hints") else {
-            for name in ["hint-widths", "save-data-quality", "save-data-preset"]
-            where arguments.value(name) != nil {
-                throw ConfigurationError("--\(name) requires --client-hints")
+    /// Returns the tokens in the file named by a setting; `nil` if it wasn't given.
+    private func tokens(_ setting: GatewaySetting) throws -> BearerTokens? {
+        guard let bytes = try reader.contents(of: setting) else { return nil }
+        guard let tokens = BearerTokens(file: bytes) else {
+            throw ConfigurationError(
+                "--\(setting.rawValue): invalid tokens in \(value(setting) ?? ""): expected "
+                    + BearerTokens.expected)
+        }
+        return tokens
+    }
+
+    private mutating func applyHints() throws {
+        guard reader.has(.clientHints) else {
+            for setting in [GatewaySetting.hintWidths, .saveDataQuality, .saveDataPreset]
+            where value(setting) != nil {
+                throw ConfigurationError("--\(setting.rawValue) requires --client-hints")
             }
             return
         }
         var hints = HintSettings()
-        if let text = arguments.value("hint-widths") { hints.widths = try Self.widths(text) }
+        if let text = value(.hintWidths) { hints.widths = try Self.widths(text) }
         var quality = hints.savingQuality ?? 0
-        Self.set(&quality, .saveDataQuality, arguments)
+        reader.set(&quality, .saveDataQuality)
         hints.savingQuality = quality == 0 ? nil : quality
-        if let preset = arguments.value("save-data-preset") {
-            guard arguments.value("presets") ?? arguments.value("preset-lines") != nil,
-                front.infoGrammar != nil
-            else {
+        if let preset = value(.saveDataPreset) {
+            guard value(.presets) ?? value(.presetLines) != nil, front.infoGrammar != nil else {
                 throw ConfigurationError(
                     "--save-data-preset requires --presets and --grammar imgproxy")
             }
-            hints.savingGrammar = try grammar(for: .saving(preset: preset))
-            if arguments.value("save-data-quality") == nil { hints.savingQuality = nil }
+            hints.savingGrammar = try reader.grammar(for: .saving(preset: preset))
+            if value(.saveDataQuality) == nil { hints.savingQuality = nil }
         }
         front.hints = hints
         front.answers.wantedHints =
@@ -451,89 +369,64 @@ extension GatewayOptions {
         return known
     }
 
-    // MARK: - Lifetimes
-
-    private mutating func applyLifetimes(_ arguments: ProgramArguments) throws {
-        guard arguments.value("max-age") == nil || arguments.value("assume-fresh") == nil else {
+    private mutating func applyLifetimes() throws(ConfigurationError) {
+        guard value(.maxAge) == nil || value(.assumeFresh) == nil else {
             throw ConfigurationError("--max-age and --assume-fresh are aliases: use one of them")
         }
-        let usual = front.assumedLifetime
-        var (fresh, whileRevalidate, ifError) = (usual.fresh, usual.whileRevalidate, usual.ifError)
         for setting in [GatewaySetting.maxAge, .assumeFresh] {
-            Self.set(&fresh, setting, arguments)
-            Self.set(&front.answers.caching.usualSeconds, setting, arguments)
+            reader.set(&front.assumedLifetime.fresh, setting)
+            reader.set(&front.answers.caching.usualSeconds, setting)
         }
-        Self.set(&whileRevalidate, .assumeStaleWhileRevalidate, arguments)
-        Self.set(&ifError, .assumeStaleIfError, arguments)
-        front.assumedLifetime = AssumedLifetime(
-            fresh: fresh, whileRevalidate: whileRevalidate, ifError: ifError)
-        Self.set(&front.answers.caching.mostSeconds, .maxAgeLimit, arguments)
-        guard arguments.value("browser-max-age") != nil else { return }
-        var seconds = 0
-        Self.set(&seconds, .browserMaxAge, arguments)
-        front.answers.caching.browserSeconds = seconds
+        reader.set(&front.assumedLifetime.whileRevalidate, .assumeStaleWhileRevalidate)
+        reader.set(&front.assumedLifetime.ifError, .assumeStaleIfError)
+        reader.set(&front.answers.caching.mostSeconds, .maxAgeLimit)
+        front.answers.caching.browserSeconds = reader.number(.browserMaxAge)
     }
-}
 
-// The tokens for uploads and for operators.
-extension GatewayOptions {
-    /// Applies the settings for operators: revalidation by `no-cache`, and removals.
-    mutating func applyOperators(_ arguments: ProgramArguments) throws(ConfigurationError) {
-        operatorPlace = arguments.value("operator-listen").flatMap { ListenPlace($0) }
-        guard let tokens = try Self.tokens(.operatorTokens, arguments) else {
-            guard operatorPlace == nil else {
-                throw ConfigurationError(
-                    "--operator-listen requires --operator-tokens FILE, the tokens for removing "
-                        + "entries")
+    /// Applies the fields passed to origins and those added to responses.
+    private mutating func applyHeaders() throws {
+        if let headers = try reader.responseHeaders() { front.responseHeaders = headers }
+        guard let headers = try reader.passedHeaders() else {
+            guard value(.passHeadersTo) == nil else {
+                throw ConfigurationError("--pass-headers-to requires --pass-headers")
             }
             return
         }
-        front.operators = tokens
-        guard operatorPlace != nil else { return }
-        var settings = OperatorSettings(tokens, try grammar(for: .removals))
-        settings.pathPrefix = front.pathPrefix
-        operators = settings
-    }
-
-    /// Returns the tokens in the file named by a setting; `nil` if it wasn't given.
-    static func tokens(
-        _ setting: GatewaySetting, _ arguments: ProgramArguments
-    ) throws(ConfigurationError) -> BearerTokens? {
-        guard let path = arguments.value(setting.rawValue) else { return nil }
-        do throws(GrammarError) {
-            if let tokens = BearerTokens(file: try bytes(path)) { return tokens }
-        } catch {
-            throw ConfigurationError("--\(setting.rawValue): \(error.message)")
+        front.passedHeaders = headers
+        guard front.operators == nil || !headers.has("authorization") else {
+            throw ConfigurationError(
+                "--pass-headers: authorization cannot be combined with --operator-tokens, which "
+                    + "would be sent to origins: leave one of them out")
         }
-        throw ConfigurationError(
-            "--\(setting.rawValue): invalid tokens in \(path): expected \(BearerTokens.expected)")
     }
 }
 
-/// Settings from variables of other servers for a gateway started on its own.
-struct PeerVariables {
-    /// Arguments to be put before those of the command line, which take precedence.
-    private(set) var arguments: [String] = []
-    let keyLines: [String]
-
-    /// Throws for an unsupported variable, and for one of another process of the stack.
-    init(_ words: [String], environment: [String: String]) throws(ConfigurationError) {
+// Settings from variables of other servers for a gateway started on its own.
+extension GatewayOptions {
+    /// Returns arguments, to be put before those of the command line, which take precedence, and
+    /// lines of keys. Throws for an unsupported variable, and for one of another process of the
+    /// stack.
+    fileprivate static func peerSettings(
+        besides words: [String]
+    ) throws(ConfigurationError) -> (arguments: [String], keyLines: [String]) {
         let place = words.lastIndex(of: "--grammar").map { $0 + 1 }
         let grammar = place.flatMap { words.indices.contains($0) ? words[$0] : nil }
         let translation: PeerSettings.Translation
         do throws(PeerSettings.InvalidVariable) {
-            translation = try PeerSettings.translate(environment, grammar: grammar ?? "imgproxy")
+            translation = try PeerSettings.translate(
+                CurrentProcess.environment, grammar: grammar ?? "imgproxy")
         } catch {
             throw ConfigurationError("\(error)")
         }
-        keyLines = translation.keyLines
-        for entry in translation.entries { try apply(entry) }
+        var arguments: [String] = []
+        for entry in translation.entries { arguments += try Self.arguments(of: entry) }
+        return (arguments, translation.keyLines)
     }
 
-    private mutating func apply(
-        _ entry: PeerSettings.Translation.Entry
-    ) throws(ConfigurationError) {
-        let name = entry.option.name
+    private static func arguments(
+        of entry: PeerSettings.Translation.Entry
+    ) throws(ConfigurationError) -> [String] {
+        let (name, value) = (entry.option.name, entry.option.value)
         let own: String? =
             switch name {
             case "gateway": "listen"
@@ -546,7 +439,6 @@ struct PeerVariables {
                 "\(entry.variable) sets --\(name) of `imagebus serve`, which runs the stack: set "
                     + "that option there, and remove the variable here")
         }
-        let isFlag = entry.option.value.isEmpty
-        arguments += ["--\(own)"] + (isFlag ? [] : [entry.option.value])
+        return ["--\(own)"] + (value.isEmpty ? [] : [value])
     }
 }

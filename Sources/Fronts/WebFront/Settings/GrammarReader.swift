@@ -39,10 +39,8 @@ package struct GrammarReader {
         case "imgproxy": return try ImgproxyGrammar(imgproxy(for: use))
         case "thumbor": return try ThumborGrammar(thumbor(for: use))
         case "iiif":
-            do throws(GrammarError) {
-                return try IIIFGrammar(iiif())
-            } catch {
-                throw Self.named(.iiifSource, error)
+            return try Self.named(.iiifSource) { () throws(GrammarError) in
+                try IIIFGrammar(iiif())
             }
         case let other:
             throw GrammarError(.malformed, "--grammar: '\(other)' is not imgproxy, thumbor or iiif")
@@ -131,11 +129,7 @@ package struct GrammarReader {
                 try SourceReplacement.list(text)
             }
         }
-        if let text = value(.allowedSources) {
-            sources.allowed = try Self.named(.allowedSources) { () throws(GrammarError) in
-                try SourcePattern.list(text)
-            }
-        }
+        sources.allowed = try patterns(.allowedSources)
         return sources
     }
 
@@ -199,10 +193,9 @@ package struct GrammarReader {
         if case .saving(let preset) = use {
             lines = Self.lines(lines, saving: preset, separator: separator)
         }
-        do throws(GrammarError) {
-            return try ImgproxyPresets(lines: lines, separator: separator)
-        } catch {
-            throw Self.named(value(.presets) == nil ? .presetLines : .presets, error)
+        return try Self.named(value(.presets) == nil ? .presetLines : .presets) {
+            () throws(GrammarError) in
+            try ImgproxyPresets(lines: lines, separator: separator)
         }
     }
 
@@ -256,16 +249,26 @@ package struct GrammarReader {
 
     // MARK: - Values
 
+    /// Returns the contents of the file named by an option; `nil` if it isn't set.
+    package func contents(of setting: GatewaySetting) throws(GrammarError) -> [UInt8]? {
+        guard let path = value(setting) else { return nil }
+        return try Self.named(setting) { () throws(GrammarError) in try bytes(path) }
+    }
+
     private func text(_ path: String) throws(GrammarError) -> String {
         String(decoding: try bytes(path), as: UTF8.self)
     }
 
-    private func number(_ setting: GatewaySetting) -> Int? {
+    /// Returns the number of an option; `nil` if it isn't set.
+    package func number(_ setting: GatewaySetting) -> Int? {
         value(setting).flatMap { setting.number(of: $0) }
     }
 
-    static func named(_ setting: GatewaySetting, _ error: GrammarError) -> GrammarError {
-        GrammarError(error.kind, "--\(setting.rawValue): \(error.message)")
+    /// Assigns the number of an option, multiplied by a factor, if it is set.
+    package func set<Number: FixedWidthInteger>(
+        _ value: inout Number, _ setting: GatewaySetting, times factor: Number = 1
+    ) {
+        if let number = number(setting) { value = Number(number) * factor }
     }
 
     private static func named<Value>(
@@ -274,8 +277,33 @@ package struct GrammarReader {
         do throws(GrammarError) {
             return try body()
         } catch {
-            throw named(setting, error)
+            throw GrammarError(error.kind, "--\(setting.rawValue): \(error.message)")
         }
+    }
+}
+
+// Header fields from the operator's settings.
+extension GrammarReader {
+    /// Returns the fields that are added to responses; `nil` if the option isn't set.
+    package func responseHeaders() throws(GrammarError) -> ResponseHeaders? {
+        guard let text = value(.responseHeaders) else { return nil }
+        return try Self.named(.responseHeaders) { () throws(GrammarError) in
+            try ResponseHeaders(text)
+        }
+    }
+
+    /// Returns the fields that are passed to origins; `nil` if the option isn't set.
+    package func passedHeaders() throws(GrammarError) -> PassedHeaders? {
+        guard let names = value(.passHeaders) else { return nil }
+        let sources = try patterns(.passHeadersTo)
+        return try Self.named(.passHeaders) { () throws(GrammarError) in
+            try PassedHeaders(names: names, sources: sources)
+        }
+    }
+
+    private func patterns(_ setting: GatewaySetting) throws(GrammarError) -> [SourcePattern]? {
+        guard let text = value(setting) else { return nil }
+        return try Self.named(setting) { () throws(GrammarError) in try SourcePattern.list(text) }
     }
 }
 
