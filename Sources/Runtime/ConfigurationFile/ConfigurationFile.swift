@@ -82,6 +82,11 @@ extension YAMLNode {
         case .list, .map: false
         }
     }
+
+    /// Whether the value is a map with a key.
+    func has(_ key: String) -> Bool {
+        if case .map(let entries) = content { entries.contains { $0.key == key } } else { false }
+    }
 }
 
 /// The errors in a configuration, as many as can be found in one pass.
@@ -163,6 +168,18 @@ struct Reading {
     /// Records an error in a line.
     mutating func report(_ line: Int, _ reason: String) {
         problems.append(.init(line: line, reason))
+    }
+
+    /// Returns the entries of a map. Reports an error with what was expected if it isn't one.
+    mutating func entries(_ node: YAMLNode, _ name: String, _ expected: String) -> [YAMLEntry]? {
+        if case .map(let entries) = node.content { return entries }
+        report(node.line, "\(name): expected \(expected)")
+        return nil
+    }
+
+    /// Returns the entries of a map of operator-defined names in the same way.
+    mutating func named(_ node: YAMLNode, _ name: String) -> [YAMLEntry]? {
+        entries(node, name, "a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
     }
 
     /// Records a former name; it isn't an error.
@@ -269,7 +286,7 @@ extension KeyTable where Target == FrontPermission {
     static let front = KeyTable([
         Row("headers", .headerNames) { $0.headers = $1.map { $0.lowercased() } },
         Row("upload-bytes", .uploadBytes, \.uploadBytesMax),
-        Row("tag-prefix", .tagPrefix, \.tagPrefix),
+        Row("tag-prefix", .tag, \.tagPrefix),
         Row("refresh", .bool, \.refreshes),
         Row("removals", .bool, \.removes),
     ])
@@ -340,12 +357,6 @@ extension ValueReader where Value == Int64 {
         "\(DurationText.expected), at most \(StaleLimits.range.upperBound) seconds"
     ) { text in
         DurationText.seconds(of: text).flatMap { StaleLimits.range.contains($0) ? $0 : nil }
-    }
-}
-
-extension ValueReader where Value == String {
-    fileprivate static let tagPrefix = scalar(CacheTag.expected) {
-        CacheTag.isTag($0) ? $0 : nil
     }
 }
 

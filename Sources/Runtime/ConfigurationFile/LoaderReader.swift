@@ -4,12 +4,7 @@ import YAML
 extension ValueReader where Value == [NamedLoader] {
     /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
-        guard case .map(let entries) = node.content else {
-            reading.report(
-                node.line,
-                "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
-            return nil
-        }
+        guard let entries = reading.named(node, name) else { return nil }
         if entries.count > NamedLoader.countMax {
             reading.report(
                 node.line, "\(name): at most \(NamedLoader.countMax) loaders are accepted")
@@ -24,8 +19,7 @@ extension ValueReader where Value == [NamedLoader] {
                     "\(name): '\(entry.key)' is the built-in loader: choose another name")
                 return nil
             }
-            return LoaderReader(path: "\(name).\(entry.key)", line: entry.line)
-                .read(entry.key, entry.value, &reading)
+            return LoaderDraft.loader(entry, at: "\(name).\(entry.key)", &reading)
         }
     }
 }
@@ -47,7 +41,7 @@ extension KeyTable where Target == LoaderDraft {
     fileprivate static let loader = KeyTable([
         Row("kind", .word(LoaderKind.allCases.map { ($0.rawValue, $0) }), \.kind),
         Row("match", .list(of: .pattern), \.patterns),
-        Row("root", .root, \.root),
+        Row("root", .directory, \.root),
         Row("endpoint", .endpoint, \.endpoint),
         Row("region", .region, \.region),
         Row("bucket", .word([("path", false), ("host", true)]), \.hasBucketInHost),
@@ -58,10 +52,6 @@ extension KeyTable where Target == LoaderDraft {
 }
 
 extension ValueReader where Value == String {
-    fileprivate static let root = scalar(
-        "an absolute path without '.' and '..' of at most \(FileRoot.bytesMax) bytes"
-    ) { FileRoot.isPath($0) ? $0 : nil }
-
     fileprivate static let endpoint = scalar(
         "https://HOST or https://HOST:PORT", isShown: false
     ) { S3Place.isEndpoint($0) ? $0 : nil }
@@ -69,10 +59,6 @@ extension ValueReader where Value == String {
     fileprivate static let region = scalar(
         "a region of lowercase letters, digits and '-', such as eu-central-1"
     ) { S3Place.isRegion($0) ? $0 : nil }
-
-    fileprivate static let secretPath = scalar("an absolute path", isShown: false) {
-        $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
-    }
 
     /// An IP address. Its validity is only known when connecting, but a host name is never
     /// accepted.
@@ -90,104 +76,99 @@ extension ValueReader where Value == String {
     }
 }
 
-/// Validates one loader; `path` names it in errors.
-private struct LoaderReader {
-    let path: String
-    let line: Int
-
-    func read(_ name: String, _ node: YAMLNode, _ reading: inout Reading) -> NamedLoader? {
+extension LoaderDraft {
+    /// Reads and validates one loader; `path` names it in errors.
+    fileprivate static func loader(
+        _ entry: YAMLEntry, at path: String, _ reading: inout Reading
+    ) -> NamedLoader? {
         let before = reading.problems.count
         var draft = LoaderDraft()
-        if !node.isEmpty { KeyTable.loader.read(node, path, into: &draft, &reading) }
+        if !entry.value.isEmpty {
+            KeyTable.loader.read(entry.value, path, into: &draft, &reading)
+        }
         // A value that was already rejected isn't also reported as missing.
         guard reading.problems.count == before else { return nil }
-        do throws(InvalidLoader) {
-            return try loader(name, draft)
+        do throws(InvalidEntry) {
+            return try draft.loader(entry.key)
         } catch {
-            reading.report(line, "\(path): \(error.reason)")
+            reading.report(entry.line, "\(path): \(error.reason)")
             return nil
         }
     }
 
-    private struct InvalidLoader: Error {
-        let reason: String
-    }
-
-    private func loader(_ name: String, _ draft: LoaderDraft) throws(InvalidLoader) -> NamedLoader {
-        guard let kind = draft.kind else {
-            throw InvalidLoader(
-                reason: "'kind' is missing: specify one of "
+    private func loader(_ name: String) throws(InvalidEntry) -> NamedLoader {
+        guard let kind else {
+            throw InvalidEntry(
+                "'kind' is missing: specify one of "
                     + LoaderKind.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        try checkKeys(of: draft, kind)
-        var loader = NamedLoader(name: name, means: try means(kind, draft))
-        loader.patterns = draft.patterns
-        if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
-        loader.credentialsFile = draft.credentials
-        if let patterns = draft.patterns, patterns.count > NamedLoader.patternsMax {
-            throw InvalidLoader(
-                reason: "'match' accepts at most \(NamedLoader.patternsMax) patterns")
+        try checkKeys(for: kind)
+        var loader = NamedLoader(name: name, means: try means(kind))
+        loader.patterns = patterns
+        if kind == .s3, patterns != nil { loader.schemes = kind.schemes }
+        loader.credentialsFile = credentials
+        if let patterns, patterns.count > NamedLoader.patternsMax {
+            throw InvalidEntry(
+                "'match' accepts at most \(NamedLoader.patternsMax) patterns")
         }
         return loader
     }
 
-    private func means(_ kind: LoaderKind, _ draft: LoaderDraft) throws(InvalidLoader)
-        -> FetchLoader
-    {
+    private func means(_ kind: LoaderKind) throws(InvalidEntry) -> FetchLoader {
         switch kind {
         case .http: return .http
         case .data: return .data
         case .file:
-            guard let root = draft.root else {
-                throw InvalidLoader(reason: "'root' is missing: specify the directory of the files")
+            guard let root else {
+                throw InvalidEntry("'root' is missing: specify the directory of the files")
             }
             return .file(FileRoot(path: root))
-        case .s3: return .s3(try place(draft))
+        case .s3: return .s3(try place())
         case .pool:
-            guard let pool = draft.pool else {
-                throw InvalidLoader(
-                    reason: "'pool' is missing: specify a download pool with 'trust: external'")
+            guard let pool else {
+                throw InvalidEntry(
+                    "'pool' is missing: specify a download pool with 'trust: external'")
             }
             return .pool(pool)
         }
     }
 
-    private func place(_ draft: LoaderDraft) throws(InvalidLoader) -> S3Place {
-        guard let endpoint = draft.endpoint, let region = draft.region else {
-            let key = draft.endpoint == nil ? "endpoint" : "region"
-            throw InvalidLoader(
-                reason: "'\(key)' is missing: it is required for a loader of kind s3")
+    private func place() throws(InvalidEntry) -> S3Place {
+        guard let endpoint, let region else {
+            let key = endpoint == nil ? "endpoint" : "region"
+            throw InvalidEntry(
+                "'\(key)' is missing: it is required for a loader of kind s3")
         }
-        let hasBucketInHost = draft.hasBucketInHost ?? false
+        let hasBucketInHost = hasBucketInHost ?? false
         if hasBucketInHost, let url = try? SourceURL(endpoint),
             SocketPlace.isAddress(host: url.host)
         {
-            throw InvalidLoader(
-                reason: "'bucket: host' requires an endpoint with a host name, not an address")
+            throw InvalidEntry(
+                "'bucket: host' requires an endpoint with a host name, not an address")
         }
-        let addresses = draft.addresses ?? []
+        let addresses = addresses ?? []
         guard addresses.count <= S3Place.addressesMax else {
-            throw InvalidLoader(
-                reason: "'allow-addresses' accepts at most \(S3Place.addressesMax) addresses")
+            throw InvalidEntry(
+                "'allow-addresses' accepts at most \(S3Place.addressesMax) addresses")
         }
         return S3Place(
             endpoint: endpoint, region: region, hasBucketInHost: hasBucketInHost,
             allowedAddresses: addresses)
     }
 
-    private func checkKeys(of draft: LoaderDraft, _ kind: LoaderKind) throws(InvalidLoader) {
+    private func checkKeys(for kind: LoaderKind) throws(InvalidEntry) {
         let keys: [(name: String, isStated: Bool, kind: LoaderKind)] = [
-            ("root", draft.root != nil, .file),
-            ("endpoint", draft.endpoint != nil, .s3),
-            ("region", draft.region != nil, .s3),
-            ("bucket", draft.hasBucketInHost != nil, .s3),
-            ("credentials", draft.credentials != nil, .s3),
-            ("allow-addresses", draft.addresses != nil, .s3),
-            ("pool", draft.pool != nil, .pool),
+            ("root", root != nil, .file),
+            ("endpoint", endpoint != nil, .s3),
+            ("region", region != nil, .s3),
+            ("bucket", hasBucketInHost != nil, .s3),
+            ("credentials", credentials != nil, .s3),
+            ("allow-addresses", addresses != nil, .s3),
+            ("pool", pool != nil, .pool),
         ]
         for key in keys where key.isStated && key.kind != kind {
-            throw InvalidLoader(
-                reason: "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
+            throw InvalidEntry(
+                "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
         }
     }
 }

@@ -58,12 +58,6 @@ extension ValueReader where Value == [String] {
     }
 }
 
-extension ValueReader where Value == String {
-    fileprivate static let directory = scalar(
-        "an absolute path without '.' and '..' of at most \(FileRoot.bytesMax) bytes"
-    ) { FileRoot.isPath($0) ? $0 : nil }
-}
-
 extension ValueReader where Value == NamedCaches {
     /// Cache names, optionally with settings for each.
     static let caches = ValueReader { node, name, reading in
@@ -133,7 +127,8 @@ extension NamedCaches {
         guard reading.accepts(name, in: "caches", line: line) else { return }
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
-        if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
+        // Only composite caches have this key.
+        if node.has("of") { return readComposite(name, node, line, &reading) }
         var cache = OneCache()
         KeyTable.oneCache.read(node, "caches.\(name)", into: &cache, &reading)
         if cache.pool != nil || cache.timeout != nil || cache.promotion != nil {
@@ -152,12 +147,6 @@ extension KeyTable where Target == CompositeCache {
             + CompositeOperation.allCases.map { operation in
                 Row(operation.rawValue, .policy) { $0.policies[operation] = $1 }
             })
-
-    /// Returns whether the keys of a cache are those of a composite cache.
-    static func isMeant(by node: YAMLNode) -> Bool {
-        guard case .map(let entries) = node.content else { return false }
-        return entries.contains { $0.key == "of" }
-    }
 }
 
 extension ValueReader where Value == CompositePolicy {

@@ -5,15 +5,9 @@ extension ValueReader where Value == [WorkerPool] {
     /// Worker pools by name, in the order of the file, which determines the order in which pools
     /// are tried.
     static let pools = ValueReader { node, name, reading in
-        guard case .map(let entries) = node.content else {
-            reading.report(
-                node.line,
-                "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
-            return nil
-        }
-        let pools = entries.compactMap { entry in
-            var reader = PoolReader(path: "\(name).\(entry.key.prefix(64))", line: entry.line)
-            return reader.read(entry.key, entry.value, &reading)
+        guard let entries = reading.named(node, name) else { return nil }
+        let pools = entries.compactMap {
+            PoolDraft.pool($0, at: "\(name).\($0.key.prefix(64))", &reading)
         }
         if pools.count(where: { !$0.isBuiltIn }) > WorkerPools.furtherMax {
             reading.report(
@@ -71,18 +65,9 @@ extension ValueReader where Value == Set<String> {
         {
             WorkerCapabilities.isEntry($0) ? name($0) : nil
         }
-        return ValueReader { node, key, reading in
-            guard let all = ValueReader<[String]>.list(of: entry).read(node, key, &reading) else {
-                return nil
-            }
-            guard all.count <= WorkerCapabilities.entriesMax else {
-                reading.report(
-                    node.line,
-                    "\(key): at most \(WorkerCapabilities.entriesMax) entries are accepted")
-                return nil
-            }
-            return Set(all)
-        }
+        return ValueReader<[String]>.list(
+            of: entry, atMost: WorkerCapabilities.entriesMax, "entries are accepted"
+        ).map { Set($0) }
     }
 }
 
@@ -105,79 +90,76 @@ extension ValueReader where Value == Int {
     }
 }
 
-/// Validates one pool; `path` names it in errors.
-private struct PoolReader {
-    let path: String
-    let line: Int
+/// Why a pool or a loader is rejected.
+struct InvalidEntry: Error, Equatable {
+    let reason: String
 
-    mutating func read(_ key: String, _ node: YAMLNode, _ reading: inout Reading) -> WorkerPool? {
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension PoolDraft {
+    /// Reads and validates one pool; `path` names it in errors.
+    fileprivate static func pool(
+        _ entry: YAMLEntry, at path: String, _ reading: inout Reading
+    ) -> WorkerPool? {
+        let node = entry.value
         var draft = PoolDraft()
         if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
-        do throws(InvalidPool) {
-            let pool = try pool(key, draft)
+        do throws(InvalidEntry) {
+            let pool = try draft.pool(entry.key)
             GrantedNames.check(node, pool, &reading)
             return pool
         } catch {
             // An invalid kind was already reported.
-            let isStated = error == .kindMissing && has("kind", node)
-            if !isStated { reading.report(line, "\(path): \(error.reason)") }
+            if error != kindMissing || !node.has("kind") {
+                reading.report(entry.line, "\(path): \(error.reason)")
+            }
             return nil
         }
     }
 
-    private func has(_ key: String, _ node: YAMLNode) -> Bool {
-        guard case .map(let entries) = node.content else { return false }
-        return entries.contains { $0.key == key }
-    }
+    private static let kindMissing = InvalidEntry(
+        "'kind' is missing: specify one of "
+            + WorkerPool.externalKinds.map(\.name).joined(separator: ", "))
 
-    private struct InvalidPool: Error, Equatable {
-        let reason: String
-
-        init(_ reason: String) { self.reason = reason }
-
-        static let kindMissing = InvalidPool(
-            "'kind' is missing: specify one of "
-                + WorkerPool.externalKinds.map(\.name).joined(separator: ", "))
-    }
-
-    private func pool(_ key: String, _ draft: PoolDraft) throws(InvalidPool) -> WorkerPool {
+    private func pool(_ key: String) throws(InvalidEntry) -> WorkerPool {
         guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
-            throw InvalidPool(
+            throw InvalidEntry(
                 "a pool name must start with a lowercase letter, followed by lowercase letters, "
                     + "digits and '-', at most \(PoolName.bytesMax) characters in total")
         }
         let builtIn = WorkerKind(name: key)
         if builtIn == .cache {
-            throw InvalidPool("the built-in pool 'cache' cannot be configured")
+            throw InvalidEntry("the built-in pool 'cache' cannot be configured")
         }
         let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
-        guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
-        if let usual, kind != usual.kind || draft.trust == .external {
-            throw InvalidPool(
+        guard let kind = kind ?? builtIn ?? usual?.kind else { throw Self.kindMissing }
+        if let usual, kind != usual.kind || trust == .external {
+            throw InvalidEntry(
                 "this name is reserved for the built-in decoders of vector images: choose another "
                     + "name")
         }
-        if let builtIn, builtIn != kind || draft.trust == .external || draft.workers != nil {
-            throw InvalidPool(
+        if let builtIn, builtIn != kind || trust == .external || workers != nil {
+            throw InvalidEntry(
                 "this pool is built in, and only its grant and limits can be changed: choose "
                     + "another name for a new pool")
         }
-        guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
-            throw InvalidPool(
+        guard WorkerPool.kinds.contains(kind) || trust == .external else {
+            throw InvalidEntry(
                 "an additional pool of kind \(kind.name) must be external: set "
                     + "'trust: external', and name the pool in the caches that it serves")
         }
         var pool = WorkerPool(name: name, kind: kind)
-        pool.trust = draft.trust ?? .own
-        pool.grant = draft.grant
-        pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
-        try check(pool, draft)
+        pool.trust = trust ?? .own
+        pool.grant = grant
+        pool.grant.formatsIn = grant.formatsIn ?? usual?.grant.formatsIn
+        try check(pool)
         if pool.isExternalTransformer { grantPixels(&pool.grant) }
-        pool.command = draft.command
+        pool.command = command
         let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
-        pool.workers = isStarted ? draft.workers ?? 1 : 0
-        pool.credit = draft.credit.map { UInt32($0) }
-        pool.outputBytesMax = draft.outputMebibytes.map { UInt64($0) << 20 }
+        pool.workers = isStarted ? workers ?? 1 : 0
+        pool.credit = credit.map { UInt32($0) }
+        pool.outputBytesMax = outputMebibytes.map { UInt64($0) << 20 }
         return pool
     }
 
@@ -189,64 +171,64 @@ private struct PoolReader {
         if grant.steps?.isEmpty == false { grant.formatsOut?.insert(ImageFormat.pam.name) }
     }
 
-    private func check(_ command: [String], _ pool: WorkerPool) throws(InvalidPool) {
+    private func check(_ command: [String], _ pool: WorkerPool) throws(InvalidEntry) {
         guard pool.trust == .external else {
-            throw InvalidPool(
+            throw InvalidEntry(
                 "'command' requires 'trust: external': serve starts its own program for this pool")
         }
         guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
         else {
-            throw InvalidPool(
+            throw InvalidEntry(
                 "'command' must be the absolute path of a program and its arguments, at most "
                     + "\(WorkerPool.commandWordsMax) words; it is not run by a shell")
         }
     }
 
     /// Validates an external transform pool: it receives pixels, and returns pixels or an image.
-    private func check(external draft: PoolDraft) throws(InvalidPool) {
-        guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
-            throw InvalidPool(
+    private func checkExternalTransformer() throws(InvalidEntry) {
+        guard grant.steps != nil || grant.formatsOut != nil else {
+            throw InvalidEntry(
                 "'steps' or 'formats-out' is missing: an external pool ('trust: external') is "
                     + "granted only what is listed")
         }
-        guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
+        guard let name = grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
         }
-        throw InvalidPool(
+        throw InvalidEntry(
             "'\(name)' is not a valid step of an external pool ('trust: external'): expected "
                 + "VENDOR.STEP in lowercase letters, digits, '_' and '-'")
     }
 
     /// Checks that each list applies to the pool's kind and that an external pool has the required
     /// lists.
-    private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(InvalidPool) {
+    private func check(_ pool: WorkerPool) throws(InvalidEntry) {
         let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
-            ("schemes", draft.grant.schemes != nil, .download),
-            ("formats-in", draft.grant.formatsIn != nil, .decode),
-            ("formats-out", draft.grant.formatsOut != nil, .transform),
-            ("steps", draft.grant.steps != nil, .transform),
+            ("schemes", grant.schemes != nil, .download),
+            ("formats-in", grant.formatsIn != nil, .decode),
+            ("formats-out", grant.formatsOut != nil, .transform),
+            ("steps", grant.steps != nil, .transform),
         ]
         for list in lists {
             if list.isNamed, list.kind != pool.kind {
-                throw InvalidPool(
+                throw InvalidEntry(
                     "'\(list.key)' does not apply to a pool of kind \(pool.kind.name)")
             }
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {
-                throw InvalidPool(
+                throw InvalidEntry(
                     "'\(list.key)' is missing: an external pool ('trust: external') is granted "
                         + "only what is listed")
             }
         }
-        if pool.isExternalTransformer { try check(external: draft) }
-        if pool.trust == .external, draft.workers != nil, draft.command == nil {
-            throw InvalidPool(
+        if pool.isExternalTransformer { try checkExternalTransformer() }
+        if pool.trust == .external, workers != nil, command == nil {
+            throw InvalidEntry(
                 "'workers' requires 'command' in an external pool ('trust: external'): without a "
                     + "command its workers are started separately")
         }
-        if let command = draft.command { try check(command, pool) }
-        if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
-            throw InvalidPool(
+        if let command { try check(command, pool) }
+        if let credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
+            throw InvalidEntry(
                 "'credit' must be at most \(pool.kind.creditMax) for built-in \(pool.kind.name) "
                     + "workers")
         }

@@ -12,7 +12,7 @@ extension ValueReader where Value == Rule {
         guard let anything = URLPattern("*") else { return nil }
         var rule = Rule(anything)
         KeyTable.rule.read(node, "a rule", into: &rule, &reading)
-        if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
+        if case .map = node.content, !node.has("match") {
             reading.report(
                 node.line,
                 "'match' is missing in a rule: specify a pattern such as match: https://…")
@@ -130,12 +130,10 @@ extension ContextSetting {
 extension ValueReader where Value == [BlockCause: Bool] {
     /// Entries by HTTP status, or by error name in kebab-case.
     static let blocks = ValueReader { node, name, reading in
-        guard case .map(let entries) = node.content else {
-            reading.report(
-                node.line,
-                "\(name): expected a map of HTTP statuses and error names, such as '404: yes'")
-            return nil
-        }
+        guard
+            let entries = reading.entries(
+                node, name, "a map of HTTP statuses and error names, such as '404: yes'")
+        else { return nil }
         var blocks: [BlockCause: Bool] = [:]
         for entry in entries {
             guard let cause = cause(entry.key) else {
@@ -193,8 +191,7 @@ extension ValueReader where Value == [URLPattern] {
 extension ValueReader where Value == [RuleHeader] {
     /// Header names with a text, or with `{file: PATH}`.
     static let headers = ValueReader { node, name, reading in
-        guard case .map(let entries) = node.content else {
-            reading.report(node.line, "\(name): expected a map of header names and values")
+        guard let entries = reading.entries(node, name, "a map of header names and values") else {
             return nil
         }
         guard entries.count <= RequestLimits.headersMax else {
@@ -234,14 +231,8 @@ extension ValueReader where Value == [RuleHeader] {
             return nil
         }
         var path: String?
-        let table = KeyTable<String?>([
-            .init(name: "file") { node, path, reading in
-                path = ValueReader<String>.scalar("an absolute path", isShown: false) {
-                    $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
-                }.read(node, "file", &reading)
-            }
-        ])
-        table.read(node, name, into: &path, &reading)
+        KeyTable<String?>([.init("file", ValueReader<String>.secretPath) { $0 = $1 }])
+            .read(node, name, into: &path, &reading)
         return path.map { .file($0) }
     }
 }
@@ -335,6 +326,17 @@ extension ValueReader where Value == String {
         "the name of a header that does not control message framing"
     ) { isOfAnswer($0) ? $0 : nil }
 
+    fileprivate static let filePath = scalar("an absolute path", isShown: false) {
+        $0.hasPrefix("/") && !$0.utf8.contains(0) && $0.utf8.count <= TransferTerms.textBytesMax
+            ? $0 : nil
+    }
+
+    fileprivate static let userName = scalar("a name without ':'", isShown: false) { text in
+        let isName = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ":") }
+        return !text.isEmpty && isName && text.utf8.count <= RequestLimits.nameBytesMax
+            ? text : nil
+    }
+
     fileprivate static func isOfAnswer(_ text: String) -> Bool {
         HTTPHeader(name: text, value: "").isValid && isShort(text)
             && !framing.contains(text.lowercased())
@@ -355,15 +357,7 @@ extension ValueReader where Value == [String] {
     fileprivate static let answerHeaderNames = names(.answerHeaderName)
 
     private static func names(_ name: ValueReader<String>) -> ValueReader {
-        ValueReader { node, key, reading in
-            guard let names = list(of: name).read(node, key, &reading) else { return nil }
-            guard names.count <= TransferTerms.countMax else {
-                reading.report(
-                    node.line, "\(key): at most \(TransferTerms.countMax) names are accepted")
-                return nil
-            }
-            return names
-        }
+        list(of: name, atMost: TransferTerms.countMax, "names are accepted")
     }
 }
 
@@ -430,17 +424,13 @@ extension ValueReader where Value == RuleCredential {
     }
 }
 
-extension KeyTable where Target == ClientCertificate {
-    static let certificate = KeyTable([
-        Row("certificate", .filePath, \.path), Row("key", .filePath, \.keyPath),
-    ])
-}
-
 extension ValueReader where Value == ClientCertificate {
     /// `{certificate: PATH, key: PATH}`.
     static let certificate = ValueReader { node, name, reading in
         var certificate = ClientCertificate(path: "", keyPath: "")
-        KeyTable.certificate.read(node, name, into: &certificate, &reading)
+        KeyTable<ClientCertificate>([
+            .init("certificate", .filePath, \.path), .init("key", .filePath, \.keyPath),
+        ]).read(node, name, into: &certificate, &reading)
         guard !certificate.path.isEmpty, !certificate.keyPath.isEmpty else {
             reading.report(node.line, "\(name): specify certificate and key, two PEM files")
             return nil
@@ -450,15 +440,8 @@ extension ValueReader where Value == ClientCertificate {
 }
 
 extension ValueReader where Value == [RuleDecryptor] {
-    static let decryptors = ValueReader { node, name, reading in
-        guard let all = list(of: .decryptor).read(node, name, &reading) else { return nil }
-        guard all.count <= Decryptor.countMax else {
-            reading.report(
-                node.line, "\(name): at most \(Decryptor.countMax) decryptors can be chained")
-            return nil
-        }
-        return all
-    }
+    static let decryptors = list(
+        of: .decryptor, atMost: Decryptor.countMax, "decryptors can be chained")
 }
 
 extension ValueReader where Value == RuleDecryptor {
@@ -472,18 +455,5 @@ extension ValueReader where Value == RuleDecryptor {
             .init("aes-256-gcm", ValueReader<String>.filePath) { $0 = $1 }
         ]).read(node, name, into: &path, &reading)
         return path.map { .aes256GCM(keyFile: $0) }
-    }
-}
-
-extension ValueReader where Value == String {
-    fileprivate static let filePath = scalar("an absolute path", isShown: false) {
-        $0.hasPrefix("/") && !$0.utf8.contains(0) && $0.utf8.count <= TransferTerms.textBytesMax
-            ? $0 : nil
-    }
-
-    fileprivate static let userName = scalar("a name without ':'", isShown: false) { text in
-        let isName = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ":") }
-        return !text.isEmpty && isName && text.utf8.count <= RequestLimits.nameBytesMax
-            ? text : nil
     }
 }

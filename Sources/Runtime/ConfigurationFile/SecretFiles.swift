@@ -143,36 +143,24 @@ struct SecretFile: ~Copyable {
     var status: FileStatus { file.status }
 
     init(_ path: String) throws(SecretFileError) {
-        let file = try Self.open(path)
-        try Self.check(file.status)
-        self.file = file
-    }
-
-    private static func open(_ path: String) throws(SecretFileError) -> RegularFile {
         do throws(RegularFileError) {
-            return try RegularFile(path)
+            file = try RegularFile(path)
         } catch {
             throw SecretFileError(reason: "the secret \(error)")
         }
-    }
-
-    /// Checks the owner and mode: a user who can change a secret controls what is sent to origins.
-    private static func check(_ status: FileStatus) throws(SecretFileError) {
-        guard [0, CurrentProcess.userID].contains(status.userID) else {
-            throw SecretFileError(reason: "the secret belongs to user \(status.userID)")
+        // A user who can change a secret controls what is sent to origins.
+        guard [0, CurrentProcess.userID].contains(file.status.userID) else {
+            throw SecretFileError(reason: "the secret belongs to user \(file.status.userID)")
         }
-        guard status.mode & 0o022 == 0 else {
+        guard file.status.mode & 0o022 == 0 else {
             throw SecretFileError(reason: "the secret is writable by users other than its owner")
         }
     }
 
     /// Returns the content in the form that the configuration uses.
     borrowing func text(isProfile: Bool) throws(SecretFileError) -> String {
-        isProfile ? try credentials() : try text()
-    }
-
-    /// Returns the content of an AWS credentials file for S3 (`S3Credentials`) unchanged.
-    private borrowing func credentials() throws(SecretFileError) -> String {
+        guard isProfile else { return try line() }
+        // An AWS credentials file for S3 is used unchanged.
         guard let text = String(validating: try bytes(), as: UTF8.self),
             S3Credentials(profileFile: text) != nil
         else {
@@ -184,7 +172,7 @@ struct SecretFile: ~Copyable {
     }
 
     /// Returns the single line of the file without its line ending.
-    private borrowing func text() throws(SecretFileError) -> String {
+    private borrowing func line() throws(SecretFileError) -> String {
         let bytes = try bytes()
         let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
         // Any other bytes would reach the origin in a different form than in the file.
@@ -242,31 +230,15 @@ struct RegularFile: ~Copyable {
     private let file: FileDescriptor
 
     init(_ path: String) throws(RegularFileError) {
-        let file = try Self.open(path)
-        status = try Self.status(of: file)
-        self.file = file
-    }
-
-    private static func open(_ path: String) throws(RegularFileError) -> FileDescriptor {
         do throws(Errno) {
             // Nonblocking: opening a pipe would wait for its writer.
-            return try FileDescriptor.open(path, [.readOnly, .nonBlocking])
-        } catch {
-            throw .system(error)
-        }
-    }
-
-    private static func status(
-        of file: borrowing FileDescriptor
-    ) throws(RegularFileError) -> FileStatus {
-        let status: FileStatus
-        do throws(Errno) {
+            let file = try FileDescriptor.open(path, [.readOnly, .nonBlocking])
             status = try file.status()
+            self.file = file
         } catch {
             throw .system(error)
         }
         guard status.type == .regular else { throw .notRegular }
-        return status
     }
 
     /// Returns the whole content; throws if it is longer than `bytesMax`.

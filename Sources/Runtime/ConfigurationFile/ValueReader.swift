@@ -93,6 +93,17 @@ extension ValueReader where Value == String {
             && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? $0 : nil
     }
 
+    static let tag = scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
+
+    /// The path of a file that may be secret.
+    static let secretPath = scalar("an absolute path", isShown: false) {
+        $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
+    }
+
+    static let directory = scalar(
+        "an absolute path without '.' and '..' of at most \(FileRoot.bytesMax) bytes"
+    ) { FileRoot.isPath($0) ? $0 : nil }
+
     /// A host, optionally with a port.
     static let host = scalar("a host such as cdn.example.com", isShown: false) { text in
         let isHost = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@".utf8.contains($0) }
@@ -113,15 +124,7 @@ extension ValueReader where Value == NameOrNone {
 
 extension ValueReader where Value == [String] {
     /// Tags of cache entries, at most `CacheTag.countMax`.
-    static let tags = ValueReader { node, name, reading in
-        let tag = ValueReader<String>.scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
-        guard let tags = list(of: tag).read(node, name, &reading) else { return nil }
-        guard tags.count <= CacheTag.countMax else {
-            reading.report(node.line, "\(name): at most \(CacheTag.countMax) tags are accepted")
-            return nil
-        }
-        return tags
-    }
+    static let tags = list(of: .tag, atMost: CacheTag.countMax, "tags are accepted")
 }
 
 extension ValueReader {
@@ -136,17 +139,26 @@ extension ValueReader {
         }
     }
 
+    /// A list of at most `countMax` values; `rule` completes the error about a longer one.
+    static func list<Element>(
+        of element: ValueReader<Element>, atMost countMax: Int, _ rule: String
+    ) -> ValueReader where Value == [Element] {
+        ValueReader { node, name, reading in
+            let values = list(of: element).read(node, name, &reading)
+            if let values, values.count > countMax {
+                reading.report(node.line, "\(name): at most \(countMax) \(rule)")
+                return nil
+            }
+            return values
+        }
+    }
+
     /// Values by operator-defined names, which must not be reserved words.
     static func named<Element>(
         _ element: ValueReader<Element>, except reserved: Set<String> = []
     ) -> ValueReader where Value == [String: Element] {
         ValueReader { node, name, reading in
-            guard case .map(let entries) = node.content else {
-                reading.report(
-                    node.line,
-                    "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
-                return nil
-            }
+            guard let entries = reading.named(node, name) else { return nil }
             var found: [String: Element] = [:]
             for entry in entries {
                 if reading.accepts(entry.key, in: name, line: entry.line, except: reserved) {
