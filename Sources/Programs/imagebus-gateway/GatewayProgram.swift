@@ -142,18 +142,18 @@ enum GatewayProgram {
         _ log: Log
     ) throws -> SideListener {
         let metrics = try MetricsFront(
-            client, crossOrigin: options.front.crossOrigin
-        ) { [unowned front] in
-            FrontMetrics(
-                requests: front.requests.counters, connections: front.connectionCount,
-                refusedConnections: front.refusedConnections.total, unread: front.unread,
-                slowReaders: front.slowReaders)
-        }
+            client, crossOrigin: options.front.crossOrigin, of: front)
         var limits = HTTPLimits()
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
-        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: metrics)
-        log.info("serving metrics", ["port": LogValue(server.port)])
-        return SideListener(metrics, server)
+        return try side(socket, metrics, limits, "serving metrics", log)
+    }
+
+    private static func side(
+        _ socket: Int32, _ front: any SideFront, _ limits: HTTPLimits, _ event: String, _ log: Log
+    ) throws -> SideListener {
+        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: front)
+        log.info(event, ["port": LogValue(server.port)])
+        return SideListener(front, server)
     }
 
     /// Returns the front for removals by operators; `nil` if there are no operators. Removals are
@@ -179,9 +179,7 @@ enum GatewayProgram {
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, operatorConnections)
         (limits.headSeconds, limits.idleSeconds) = (operatorSeconds, operatorSeconds)
         limits.bodyBytes = OperatorSettings.bodyBytesMax
-        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: front)
-        log.info("accepting removals by operators", ["port": LogValue(server.port)])
-        return SideListener(front, server)
+        return try side(socket, front, limits, "accepting removals by operators", log)
     }
 
     /// The maximum number of connections of metrics collectors and status pages, and of operators.

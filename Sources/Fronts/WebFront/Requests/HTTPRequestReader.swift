@@ -96,7 +96,7 @@ package struct RequestReader: Sendable {
             return settings.answers.sentence(413, "\(head.method) must not have a body")
         }
         guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
-        guard uploads.permits(head.field("Authorization")) else {
+        guard uploads.tokens.permits(head.field("Authorization")) else {
             return settings.answers.sentence(
                 401, "uploads require a bearer token",
                 [AnswerHead.Field("WWW-Authenticate", "Bearer")])

@@ -10,7 +10,7 @@ import Reporting
 package final class MetricsFront: SideFront {
     private let client: ImagebusClient
     private let crossOrigin: CrossOriginAccess
-    private let metrics: () -> FrontMetrics
+    private unowned let front: WebFront
     private let mailbox: Mailbox<StatusReport?>
     private var waiting: [EventedExchange] = []
     private var isAsking = false
@@ -21,12 +21,12 @@ package final class MetricsFront: SideFront {
     /// The maximum number of requests waiting for it.
     private static let waitingMax = 64
 
-    /// `crossOrigin` specifies the pages that may read the metrics.
+    /// Serves the metrics of `front`, which must outlive this front, to pages that `crossOrigin`
+    /// specifies.
     package init(
-        _ client: ImagebusClient, crossOrigin: CrossOriginAccess,
-        metrics: @escaping () -> FrontMetrics
+        _ client: ImagebusClient, crossOrigin: CrossOriginAccess, of front: WebFront
     ) throws(Errno) {
-        (self.client, self.crossOrigin, self.metrics) = (client, crossOrigin, metrics)
+        (self.client, self.crossOrigin, self.front) = (client, crossOrigin, front)
         mailbox = try Mailbox(elementsMax: 2)
     }
 
@@ -81,7 +81,7 @@ package final class MetricsFront: SideFront {
     }
 
     private func respond(_ report: StatusReport?) {
-        let text = metrics().text + (report.map { MetricsText.text($0) } ?? "")
+        let text = front.metrics.text + (report.map { MetricsText.text($0) } ?? "")
         let exchanges = waiting
         waiting = []
         for exchange in exchanges { answer(exchange, 200, text) }
@@ -117,15 +117,6 @@ package struct FrontMetrics: Hashable, Sendable {
     package var unread: UnreadAnswers
     /// The number of connections closed because the client read too slowly.
     package var slowReaders: UInt64
-
-    package init(
-        requests: RequestCounters, connections: Int, refusedConnections: UInt64,
-        unread: UnreadAnswers, slowReaders: UInt64
-    ) {
-        (self.requests, self.connections) = (requests, connections)
-        (self.refusedConnections, self.unread) = (refusedConnections, unread)
-        self.slowReaders = slowReaders
-    }
 
     /// Complete lines; those of the stack may be appended.
     package var text: String { families.map(\.text).joined() }

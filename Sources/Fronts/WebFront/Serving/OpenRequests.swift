@@ -80,15 +80,13 @@ package final class OpenRequests {
     ) {
         let status = end == .complete ? exchange.answered?.status : nil
         guard let log, !request.isHealthCheck || status ?? 0 >= 400 else { return }
-        let peer = request.peer.text
-        var line = AccessLog.Line(
-            method: exchange.method, target: exchange.target, source: request.source, peer: peer,
-            status: status, bytes: status == nil ? 0 : bytes,
-            microseconds: request.begun.microseconds(to: now))
-        line.client = request.client ?? peer
-        (line.error, line.cache, line.ids) = (request.error, request.cache, request.ids)
-        line.token = request.token
-        log.write(line)
+        log.write(
+            AccessLog.Line(
+                method: exchange.method, target: exchange.target, source: request.source,
+                peer: request.peer.text, client: request.client, status: status,
+                error: request.error, cache: request.cache, ids: request.ids,
+                token: request.token, bytes: status == nil ? 0 : bytes,
+                microseconds: request.begun.microseconds(to: now)))
     }
 }
 
@@ -169,8 +167,8 @@ package struct AccessLog: Sendable {
         /// The URL of the requested image; `nil` if the target wasn't parsed.
         package var source: String?
         package var peer: String
-        /// The client as named by a trusted proxy, otherwise the peer.
-        package var client: String
+        /// The client as named by a trusted proxy; `nil` if it is the peer.
+        package var client: String?
         /// The status; `nil` if the peer disconnected early.
         package var status: UInt16?
         /// The name of the reported error.
@@ -184,15 +182,6 @@ package struct AccessLog: Sendable {
         /// The size of the body.
         package var bytes: Int
         package var microseconds: Int64
-
-        package init(
-            method: String, target: String, source: String?, peer: String, status: UInt16?,
-            bytes: Int, microseconds: Int64
-        ) {
-            (self.method, self.target, self.source) = (method, target, source)
-            (self.peer, client, self.status, self.bytes) = (peer, peer, status, bytes)
-            self.microseconds = microseconds
-        }
     }
 
     /// Writes to a JSON log at level info.
@@ -210,7 +199,7 @@ package struct AccessLog: Sendable {
             ("status", line.status.map { LogValue($0) } ?? .string("left")),
             ("bytes", LogValue(line.bytes)),
             ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
-            ("client", .string(line.client)),
+            ("client", .string(line.client ?? line.peer)),
         ]
         if let error = line.error { fields.append(("error", .string(error))) }
         if let cache = line.cache { fields.append(("cache", .string(cache.rawValue))) }

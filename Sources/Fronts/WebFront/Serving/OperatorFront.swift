@@ -250,10 +250,18 @@ package struct PurgeRequest: Hashable, Sendable {
         where !prefix.isEmpty && target.hasPrefix("\(prefix)/") {
             target = target.dropFirst(prefix.count)
         }
+        return try checked { () throws(GrammarError) in
+            try settings.grammar.read(Array(target.utf8), now: 0).image.url
+        }
+    }
+
+    private static func checked(
+        _ read: () throws(GrammarError) -> String
+    ) throws(PurgeError) -> String {
         do throws(GrammarError) {
-            return try settings.grammar.read(Array(target.utf8), now: 0).image.url
+            return try read()
         } catch {
-            throw PurgeError(error)
+            throw PurgeError(UInt16(clamping: error.status), error.kind.name, error.message)
         }
     }
 
@@ -310,34 +318,25 @@ package struct PurgeRequest: Hashable, Sendable {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .malformed("'\(name.prefix(20))' is empty or contains control characters")
         }
+        // URLs and prefixes are normalized as in cache keys.
         switch name {
-        case "url": return .url(try url(text))
-        case "prefix": return .prefix(try prefix(text))
+        case "url":
+            return .url(
+                try checked { () throws(GrammarError) in
+                    try SourceSchemes.anyURL(Array(text.utf8))
+                })
+        case "prefix":
+            return .prefix(
+                try checked { () throws(GrammarError) in
+                    String(
+                        decoding: try HostName.ascii(hostOf: Array(text.utf8)), as: UTF8.self)
+                })
         case "tag":
             guard CacheTag.isTag(text) else {
                 throw .malformed("'\(text.prefix(60))' is not a tag: \(CacheTag.expected)")
             }
             return .tag(text)
         default: throw .names
-        }
-    }
-
-    /// Normalizes a URL as in cache keys.
-    private static func url(_ text: String) throws(PurgeError) -> String {
-        do throws(GrammarError) {
-            return try SourceSchemes.anyURL(Array(text.utf8))
-        } catch {
-            throw PurgeError(error)
-        }
-    }
-
-    /// Normalizes a URL prefix as in cache keys.
-    private static func prefix(_ text: String) throws(PurgeError) -> String {
-        do throws(GrammarError) {
-            let bytes = try HostName.ascii(hostOf: Array(text.utf8))
-            return String(decoding: bytes, as: UTF8.self)
-        } catch {
-            throw PurgeError(error)
         }
     }
 }
@@ -352,10 +351,6 @@ package struct PurgeError: Error, Hashable, Sendable {
 
     init(_ status: UInt16, _ name: String, _ message: String) {
         (self.status, self.name, self.message) = (status, name, message)
-    }
-
-    init(_ error: GrammarError) {
-        self.init(UInt16(clamping: error.status), error.kind.name, error.message)
     }
 
     static func malformed(_ message: String) -> PurgeError {

@@ -101,6 +101,13 @@ package final class WebFront: EventedHandler {
     /// The number of requests whose responses are not fully sent.
     package var openCount: Int { requests.count }
 
+    var metrics: FrontMetrics {
+        FrontMetrics(
+            requests: requests.counters, connections: connectionCount,
+            refusedConnections: refusedConnections.total, unread: unread,
+            slowReaders: slowReaders)
+    }
+
     // MARK: - Requests
 
     package func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply? {
@@ -137,7 +144,7 @@ package final class WebFront: EventedHandler {
         guard requests.isLogged else { return }
         _ = client(of: exchange)
         guard exchange.method == "POST", let uploads = settings.uploads else { return }
-        request.token = uploads.number(of: exchange.header("Authorization"))
+        request.token = uploads.tokens.number(of: exchange.header("Authorization"))
     }
 
     /// Returns the client as named by a trusted proxy, otherwise the peer.

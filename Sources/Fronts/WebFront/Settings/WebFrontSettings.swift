@@ -191,13 +191,6 @@ package struct UploadSettings: Sendable {
     package init(tokens: BearerTokens, _ grammar: any URLGrammar) {
         (self.tokens, self.grammar) = (tokens, grammar)
     }
-
-    /// Whether an `Authorization` field contains one of the tokens.
-    package func permits(_ authorization: String?) -> Bool { tokens.permits(authorization) }
-
-    /// Returns the number of the token in an `Authorization` field, counted from 1; `nil` if it
-    /// contains none.
-    package func number(of authorization: String?) -> Int? { tokens.number(of: authorization) }
 }
 
 /// Bearer tokens in the `Authorization` field (RFC 6750 §2.1).
