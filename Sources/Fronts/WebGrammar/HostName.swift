@@ -24,8 +24,7 @@ package enum HostName {
     package static func ascii(hostOf url: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard !isASCII(url), let host = host(of: url), !isASCII(url[host]) else { return url }
         guard let name = String(validating: url[host], as: UTF8.self) else {
-            throw GrammarError(
-                .malformed, "the host of the source is not UTF-8: encode it as UTF-8 or as xn--")
+            throw .malformed("the host of the source is not UTF-8: encode it as UTF-8 or as xn--")
         }
         return url[..<host.lowerBound] + Array(try ascii(name).utf8) + url[host.upperBound...]
     }
@@ -64,8 +63,7 @@ package enum HostName {
         guard !hasHyphens, let code = Punycode.encode(composed),
             code.utf8.count + prefix.utf8.count <= labelBytesMax
         else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "the host of the source has the invalid label '\(label.prefix(40))': a label has "
                     + "at most \(labelBytesMax) bytes in DNS, no hyphen at either end, and no "
                     + "hyphens in positions 3 and 4")
@@ -79,8 +77,7 @@ package enum HostName {
     private static func refusal(of scalar: Unicode.Scalar) -> GrammarError {
         let number = String(scalar.value, radix: 16, uppercase: true)
         let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
-        return GrammarError(
-            .malformed,
+        return .malformed(
             "the host of the source contains U+\(code), which is not allowed: "
                 + "write the host as in DNS, with xn--")
     }

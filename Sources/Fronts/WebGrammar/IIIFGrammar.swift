@@ -81,7 +81,7 @@ struct IIIFTemplate: Hashable, Sendable {
     init(_ text: String) throws(GrammarError) {
         let parts = text.split("{id}")
         guard parts.count == 2 else {
-            throw GrammarError(.malformed, "the source template must contain {id} exactly once")
+            throw .malformed("the source template must contain {id} exactly once")
         }
         (start, end) = (Array(parts[0].utf8), Array(parts[1].utf8))
         isWhole = start.isEmpty && end.isEmpty

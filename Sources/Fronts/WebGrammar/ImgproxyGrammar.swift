@@ -34,13 +34,13 @@ package struct ImgproxyGrammar: URLGrammar {
     /// Throws if settings are out of range.
     package init(_ settings: Settings) throws(GrammarError) {
         guard (8...32).contains(settings.signatureBytes) else {
-            throw GrammarError(.malformed, "the signature size must be between 8 and 32 bytes")
+            throw .malformed("the signature size must be between 8 and 32 bytes")
         }
         guard !settings.separator.isEmpty, !settings.separator.contains("/") else {
-            throw GrammarError(.malformed, "argument separators must not be empty or contain /")
+            throw .malformed("argument separators must not be empty or contain /")
         }
         guard (0...1).contains(settings.watermarkOpacity) else {
-            throw GrammarError(.malformed, "the watermark opacity must be between 0 and 1")
+            throw .malformed("the watermark opacity must be between 0 and 1")
         }
         self.settings = settings
         signature = PathSignature(
@@ -68,8 +68,7 @@ package struct ImgproxyGrammar: URLGrammar {
     /// normalized the path, the signature is that of the original path.
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
-            throw GrammarError(
-                .malformed, "the path must be /SIGNATURE/OPTIONS/plain/URL")
+            throw .malformed("the path must be /SIGNATURE/OPTIONS/plain/URL")
         }
         if settings.permitsUnsigned { return rest }
         guard let code = Base64URL.decode(first) else { throw .notSigned(signature) }
@@ -109,8 +108,7 @@ package struct ImgproxyGrammar: URLGrammar {
         }
         let named = parts.prefix { $0.contains(settings.separator) }
         guard named.count <= GrammarLimits.optionsMax else {
-            throw GrammarError(
-                .malformed, "at most \(GrammarLimits.optionsMax) options are allowed")
+            throw .malformed("at most \(GrammarLimits.optionsMax) options are allowed")
         }
         for part in named {
             let words = part.split(settings.separator)
@@ -130,8 +128,7 @@ package struct ImgproxyGrammar: URLGrammar {
     ) throws(GrammarError) {
         guard let preset = settings.presets.flattened[name] else {
             if isOptional { return }
-            throw .malformed(
-                "preset", "'\(name.prefix(40))' is not a preset of this server")
+            throw .malformed("preset", "'\(name.prefix(40))' is not a preset of this server")
         }
         options.presets += preset.names
         guard options.presets.count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
@@ -217,7 +214,7 @@ struct ImgproxySource {
         _ parts: ArraySlice<String>, _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) {
         guard let first = parts.first, !(parts.count == 1 && first.isEmpty) else {
-            throw GrammarError(.malformed, "the source URL is missing: add plain/URL")
+            throw .malformed("the source URL is missing: add plain/URL")
         }
         let isPlain = first == "plain" && parts.count > 1
         if first == "enc", parts.count > 1 {
@@ -227,8 +224,7 @@ struct ImgproxySource {
         let words = text.split(isPlain ? "@" : ".")
         guard words.count <= 2 else {
             if !isPlain, let slip = Self.slip(in: parts) { throw slip }
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 isPlain
                     ? "the URL contains more than one @: encode those of the source as %40"
                     : "more than one format is given: use one")
@@ -250,8 +246,7 @@ struct ImgproxySource {
     ) throws(GrammarError) -> [UInt8] {
         guard let bytes = Base64URL.decode(text.utf8) else {
             if let slip = slip(in: parts) { throw slip }
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "the source is not Base64: encode it as in RFC 4648 section 5, or put plain/ "
                     + "before it")
         }

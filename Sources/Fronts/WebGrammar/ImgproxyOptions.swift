@@ -94,8 +94,7 @@ extension ImgproxyOptions {
     mutating func applyMode(_ arguments: OptionArguments, at place: Int) throws(GrammarError) {
         let word = try arguments.needed(arguments[place])
         guard let mode = Mode(rawValue: word) else {
-            throw .malformed(
-                arguments.option,
+            throw arguments.malformed(
                 "\(arguments.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
         }
         (self.mode, modeOption) = (mode, arguments.option)
@@ -121,8 +120,8 @@ extension OptionArguments {
     func color(_ index: Int) throws(GrammarError) -> Color? {
         guard let text = self[index] else { return nil }
         guard let color = ColorWord.hexadecimal(text) else {
-            throw .malformed(
-                option, "\(shown(text)) is not a color: use rgb or rrggbb in hexadecimal digits")
+            throw malformed(
+                "\(shown(text)) is not a color: use rgb or rrggbb in hexadecimal digits")
         }
         return color
     }
@@ -200,8 +199,8 @@ enum ImgproxyOption {
             let isAcross = try arguments.flag(2) ?? false
             let isDown = try arguments.flag(3) ?? false
             guard !isAcross, !isDown else {
-                throw .notOffered(
-                    arguments.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
+                throw arguments.notOffered(
+                    "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
             }
             let color = try arguments.color(1)
             options.trim = try arguments.decimal(0, in: 0...255).map {
@@ -220,8 +219,7 @@ enum ImgproxyOption {
         },
         Option("auto_rotate", "ar") { _, arguments throws(GrammarError) in
             guard try !arguments.onlyFlag() else { return }
-            throw .notOffered(
-                arguments.option, "images are always auto-rotated: leave it out, or use 1")
+            throw arguments.notOffered("images are always auto-rotated: leave it out, or use 1")
         },
         Option("rotate", "rot") { options, arguments throws(GrammarError) in
             options.angle = try arguments.onlyQuarterTurn()
@@ -247,7 +245,7 @@ enum ImgproxyOption {
             try arguments.atMost(1)
             let blur = try arguments.needed(arguments.decimal(0, in: 0...100))
             guard blur == 0 || blur >= 2 else {
-                throw .notOffered(arguments.option, "the blur must be 0 or at least 2")
+                throw arguments.notOffered("the blur must be 0 or at least 2")
             }
             options.blur = blur
         },
@@ -263,7 +261,7 @@ enum ImgproxyOption {
         // `FORMAT:QUALITY:…`.
         Option("format_quality", "fq") { options, arguments throws(GrammarError) in
             guard arguments.values.count % 2 == 0 else {
-                throw .malformed(arguments.option, "the quality after the last format is missing")
+                throw arguments.malformed("the quality after the last format is missing")
             }
             for place in stride(from: 0, to: arguments.values.count, by: 2) {
                 let format = try ImgproxyOptions.format(arguments.values[place], arguments)
@@ -298,8 +296,7 @@ enum ImgproxyOption {
         Option("cachebuster", "cb") { options, arguments throws(GrammarError) in
             let text = try arguments.only()
             guard text.utf8.count <= GrammarLimits.textBytesMax else {
-                throw .malformed(
-                    arguments.option, "longer than \(GrammarLimits.textBytesMax) bytes")
+                throw arguments.malformed("longer than \(GrammarLimits.textBytesMax) bytes")
             }
             options.cacheBuster = text.isEmpty ? nil : text
         },
@@ -344,13 +341,11 @@ enum ImgproxyOption {
         _ word: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word) else {
-            throw .malformed(
-                arguments.option,
+            throw arguments.malformed(
                 "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
         }
         guard OutputOptions.passable.contains(format) else {
-            throw .notOffered(
-                arguments.option,
+            throw arguments.notOffered(
                 "\(format.name) cannot be passed through: use one of "
                     + OutputOptions.passable.map(\.name).joined(separator: ", "))
         }
@@ -364,7 +359,7 @@ enum ImgproxyOption {
         var name = try PercentText.text(text, of: arguments.option)
         if try arguments.flag(1) ?? false {
             guard let bytes = Base64URL.decode(text.utf8) else {
-                throw .malformed(arguments.option, "the name is not Base64: encode it, or use 0")
+                throw arguments.malformed("the name is not Base64: encode it, or use 0")
             }
             name = try PercentText.text(
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
@@ -373,8 +368,7 @@ enum ImgproxyOption {
         guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains("/"),
             !name.contains("\\")
         else {
-            throw .malformed(
-                arguments.option,
+            throw arguments.malformed(
                 "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
         }
         return name
@@ -387,15 +381,12 @@ extension ImgproxyOptions {
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word) else {
             throw word == "best"
-                ? .notOffered(
-                    arguments.option, "leave the format out: it is negotiated automatically")
-                : .malformed(
-                    arguments.option,
+                ? arguments.notOffered("leave the format out: it is negotiated automatically")
+                : arguments.malformed(
                     "\(arguments.shown(word)) is not a format: use jpg, png, webp, …")
         }
         guard format.isEncodable else {
-            throw .notOffered(
-                arguments.option,
+            throw arguments.notOffered(
                 "\(format.name) output is not supported: use one of "
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }

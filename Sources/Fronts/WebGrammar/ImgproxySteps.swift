@@ -241,8 +241,7 @@ struct ImgproxyGravity: Hashable, Sendable {
         try arguments.atMost(3)
         word = try arguments.needed(arguments[0])
         if ["obj", "objw"].contains(word) {
-            throw .notOffered(
-                arguments.option, "object detection is not supported: use another gravity")
+            throw arguments.notOffered("object detection is not supported: use another gravity")
         }
         let isFocus = word == "fp"
         let offsets = isFocus ? 0...1 : -Double(RequestSides.most)...Double(RequestSides.most)
@@ -258,8 +257,7 @@ struct ImgproxyGravity: Hashable, Sendable {
             (gravity, x, y) = (.attention, 0, 0)
         default:
             guard let place = Self.places[word] else {
-                throw .malformed(
-                    arguments.option,
+                throw arguments.malformed(
                     "\(arguments.shown(word)) is not a gravity: use ce, no, so, ea, we, noea, "
                         + "nowe, soea, sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
             }

@@ -20,10 +20,15 @@ struct OptionArguments: Hashable, Sendable {
         values.indices.contains(index) && !values[index].isEmpty ? values[index] : nil
     }
 
+    /// Returns an error about this option.
+    func malformed(_ message: String) -> GrammarError { .malformed(option, message) }
+
+    /// Returns an error about arguments that this server doesn't support.
+    func notOffered(_ message: String) -> GrammarError { .notOffered(option, message) }
+
     func atMost(_ count: Int) throws(GrammarError) {
         guard values.count <= count else {
-            throw .malformed(
-                option, "\(values.count) arguments given, at most \(count) allowed")
+            throw malformed("\(values.count) arguments given, at most \(count) allowed")
         }
     }
 
@@ -37,8 +42,7 @@ struct OptionArguments: Hashable, Sendable {
     func whole(_ index: Int, in range: ClosedRange<Int>) throws(GrammarError) -> Int? {
         guard let text = self[index] else { return nil }
         guard let number = PlainNumber.integer(text), range.contains(number) else {
-            throw .malformed(
-                option,
+            throw malformed(
                 "\(shown(text)) is not an integer between \(range.lowerBound) and "
                     + "\(range.upperBound)")
         }
@@ -49,8 +53,7 @@ struct OptionArguments: Hashable, Sendable {
     func decimal(_ index: Int, in range: ClosedRange<Double>) throws(GrammarError) -> Double? {
         guard let text = self[index] else { return nil }
         guard let number = PlainNumber.decimal(text), range.contains(number) else {
-            throw .malformed(
-                option,
+            throw malformed(
                 "\(shown(text)) is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
@@ -62,7 +65,7 @@ struct OptionArguments: Hashable, Sendable {
         switch text {
         case "1", "t", "T", "true", "True", "TRUE": return true
         case "0", "f", "F", "false", "False", "FALSE": return false
-        default: throw .malformed(option, "\(shown(text)) is neither 1 (t, true) nor 0 (f, false)")
+        default: throw malformed("\(shown(text)) is neither 1 (t, true) nor 0 (f, false)")
         }
     }
 
@@ -93,7 +96,7 @@ struct OptionArguments: Hashable, Sendable {
     func rectangle() throws(GrammarError) -> PixelRect {
         let sides = try wholes(0..<4, in: 0...RequestSides.most)
         guard sides[2] > sides[0], sides[3] > sides[1] else {
-            throw .malformed(option, "the second corner must be to the lower right of the first")
+            throw malformed("the second corner must be to the lower right of the first")
         }
         return PixelRect(
             x: sides[0], y: sides[1],
@@ -105,7 +108,7 @@ struct OptionArguments: Hashable, Sendable {
         try atMost(1)
         let degrees = try needed(whole(0, in: -360_000...360_000))
         guard degrees % 90 == 0 else {
-            throw .malformed(option, "the angle must be a multiple of 90")
+            throw malformed("the angle must be a multiple of 90")
         }
         return ((degrees % 360) + 360) % 360
     }
@@ -114,14 +117,14 @@ struct OptionArguments: Hashable, Sendable {
     func onlyDamaged() throws(GrammarError) -> DamagedImages {
         let text = try needed(Optional(try only()))
         guard let choice = DamagedImages(name: text) else {
-            throw .malformed(option, "\(shown(text)) is neither show nor refuse")
+            throw malformed("\(shown(text)) is neither show nor refuse")
         }
         return choice
     }
 
     /// Returns a required value; throws if it is `nil`.
     func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
-        guard let value else { throw .malformed(option, "an argument is missing") }
+        guard let value else { throw malformed("an argument is missing") }
         return value
     }
 

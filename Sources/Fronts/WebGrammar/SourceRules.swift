@@ -24,8 +24,7 @@ package struct SourceRules: Hashable, Sendable {
         if !source.starts(with: base.utf8) { source = Array(base.utf8) + source }
         if !Self.namesScheme(source) {
             guard !defaultScheme.isEmpty else {
-                throw GrammarError(
-                    .malformed, "the source has no scheme: put https:// before it")
+                throw .malformed("the source has no scheme: put https:// before it")
             }
             source = Array("\(defaultScheme)://".utf8) + source
         }
@@ -83,10 +82,10 @@ package struct SourceSchemes: Hashable, Sendable {
     /// Returns the URL in the same way, but accepts any scheme.
     package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
         guard !bytes.isEmpty else {
-            throw GrammarError(.malformed, "the source URL is empty")
+            throw .malformed("the source URL is empty")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw GrammarError(.malformed, "the source URL contains control characters")
+            throw .malformed("the source URL contains control characters")
         }
         let text = PercentCoding.encode(withCodes(try HostName.ascii(hostOf: bytes))) {
             (0x21...0x7E).contains($0) && !excluded.contains($0)
@@ -94,7 +93,7 @@ package struct SourceSchemes: Hashable, Sendable {
         do throws(ImageError) {
             _ = try SourceURL(text)
         } catch {
-            throw GrammarError(.malformed, "invalid source URL: \(error.message)")
+            throw .malformed("invalid source URL: \(error.message)")
         }
         return text
     }
@@ -164,15 +163,14 @@ package struct SourcePattern: Hashable, Sendable {
         for item in text.split(separator: ",") {
             let item = String(item.trimmedOfBlanks)
             guard let pattern = SourcePattern(item) else {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "'\(item.prefix(60))' is not a URL prefix, such as "
                         + "https://*.example.com/ or s3://bucket/")
             }
             list.append(pattern)
         }
         guard (1...countMax).contains(list.count) else {
-            throw GrammarError(.malformed, "expected 1 to \(countMax) sources")
+            throw .malformed("expected 1 to \(countMax) sources")
         }
         return list
     }
@@ -240,8 +238,7 @@ package struct SourceReplacement: Hashable, Sendable {
         var list: [SourceReplacement] = []
         for item in text.split(separator: ";") {
             guard let one = SourceReplacement(String(item.trimmedOfBlanks)) else {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "'\(item.prefix(60))' is not PATTERN=REPLACEMENT, such as "
                         + "mys3://=s3://bucket/images/; ${1} is the text matched by the first * of "
                         + "the pattern")
@@ -249,7 +246,7 @@ package struct SourceReplacement: Hashable, Sendable {
             list.append(one)
         }
         guard list.count <= countMax else {
-            throw GrammarError(.malformed, "at most \(countMax) replacements are allowed")
+            throw .malformed("at most \(countMax) replacements are allowed")
         }
         return list
     }

@@ -26,7 +26,7 @@ enum ThumborFilter {
             try arguments.atMost(1)
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))
             guard part >= 0.000_001 else {
-                throw .malformed(arguments.option, "the percentage must be above 0")
+                throw arguments.malformed("the percentage must be above 0")
             }
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
@@ -36,7 +36,7 @@ enum ThumborFilter {
             try arguments.atMost(2)
             let word = try arguments.needed(arguments[0])
             guard word != "auto", word != "blur" else {
-                throw .notOffered(arguments.option, "'\(word)' is not supported: use a color")
+                throw arguments.notOffered("'\(word)' is not supported: use a color")
             }
             try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
@@ -54,7 +54,7 @@ enum ThumborFilter {
             let sigma = try arguments.decimal(1, in: 0...100) ?? 0
             let wanted = sigma > 0 ? sigma : Double(radius)
             guard (2...100).contains(wanted) else {
-                throw .notOffered(arguments.option, "the radius must be between 2 and 100")
+                throw arguments.notOffered("the radius must be between 2 and 100")
             }
             plan.add(.blur(radius: wanted))
         },
@@ -64,9 +64,7 @@ enum ThumborFilter {
             let radius = try arguments.needed(arguments.decimal(1, in: 0...10))
             let isOfLight = try arguments.needed(arguments.flag(2))
             guard amount == 1, !isOfLight else {
-                throw .notOffered(
-                    arguments.option, "only sharpen(1,RADIUS,false) is supported"
-                )
+                throw arguments.notOffered("only sharpen(1,RADIUS,false) is supported")
             }
             plan.add(.sharpen(radius: radius))
         },
@@ -77,8 +75,7 @@ enum ThumborFilter {
         Filter("round_corner") { plan, arguments throws(GrammarError) in
             try arguments.atMost(5)
             guard arguments[0]?.contains("|") != true else {
-                throw .notOffered(
-                    arguments.option, "elliptical corners are not supported: use one radius")
+                throw arguments.notOffered("elliptical corners are not supported: use one radius")
             }
             let radius = try arguments.needed(arguments.whole(0, in: 0...RequestSides.most))
             let color = try arguments.color(rgbFrom: 1)
@@ -101,12 +98,11 @@ enum ThumborFilter {
             try arguments.atMost(1)
             let word = try arguments.needed(arguments[0])
             guard let format = ImageFormat(name: word) else {
-                throw .malformed(
-                    arguments.option,
+                throw arguments.malformed(
                     "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
             }
             guard format.isEncodable else {
-                throw .notOffered(arguments.option, "\(format.name) output is not supported")
+                throw arguments.notOffered("\(format.name) output is not supported")
             }
             plan.output.format = format
         },
@@ -143,8 +139,7 @@ enum ThumborFilter {
     static func uses(in text: String) throws(GrammarError) -> [Use] {
         let calls = text.split("):")
         guard calls.count <= GrammarLimits.optionsMax else {
-            throw GrammarError(
-                .malformed, "at most \(GrammarLimits.optionsMax) filters are allowed")
+            throw .malformed("at most \(GrammarLimits.optionsMax) filters are allowed")
         }
         var uses: [Use] = []
         for call in calls {
@@ -201,8 +196,8 @@ extension OptionArguments {
     /// Parses a color.
     fileprivate func named(_ word: String) throws(GrammarError) -> Color {
         guard let color = ColorWord.named(word) else {
-            throw .malformed(
-                option, "\(shown(word)) is not a color: use rrggbb, or a name such as white")
+            throw malformed(
+                "\(shown(word)) is not a color: use rrggbb, or a name such as white")
         }
         return color
     }
@@ -221,12 +216,10 @@ struct ThumborFocus: Hashable {
         let corners = try arguments.needed(arguments[0]).split(":")
         let numbers = OptionArguments(arguments.option, corners.flatMap { $0.split("x") })
         guard corners.count == 2, numbers.values.count == 4 else {
-            throw .malformed(
-                arguments.option, "expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
+            throw arguments.malformed("expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
         }
         guard !numbers.values.contains(where: { $0.contains(".") }) else {
-            throw .notOffered(
-                arguments.option, "relative focal points are not supported: use pixels")
+            throw arguments.notOffered("relative focal points are not supported: use pixels")
         }
         let area = try numbers.rectangle()
         x = Double(area.x) + Double(area.size.width) / 2
@@ -278,7 +271,7 @@ struct ThumborWatermark {
         let size = try Self.size(arguments)
         let isTiled = x == .everywhere
         guard isTiled == (y == .everywhere) else {
-            throw .notOffered(arguments.option, "use repeat for both positions or for neither")
+            throw arguments.notOffered("use repeat for both positions or for neither")
         }
         overlay = Overlay(
             url: try Self.address(url, arguments), x: Self.offset(x), y: Self.offset(y),
@@ -295,7 +288,7 @@ struct ThumborWatermark {
         do throws(GrammarError) {
             return try SourceSchemes(["http", "https"]).url(Array(whole.utf8))
         } catch {
-            throw .malformed(arguments.option, error.message)
+            throw arguments.malformed(error.message)
         }
     }
 

@@ -22,7 +22,7 @@ package struct ThumborGrammar: URLGrammar {
     /// Throws for a key with a salt.
     package init(_ settings: Settings) throws(GrammarError) {
         guard settings.keys.allSatisfy(\.salt.isEmpty) else {
-            throw GrammarError(.malformed, "thumbor keys have no salt: leave it out")
+            throw .malformed("thumbor keys have no salt: leave it out")
         }
         self.settings = settings
         signature = PathSignature(
@@ -64,7 +64,7 @@ package struct ThumborGrammar: URLGrammar {
 
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
-            throw GrammarError(.malformed, "the path must be /SIGNATURE/…/URL")
+            throw .malformed("the path must be /SIGNATURE/…/URL")
         }
         if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
         // Some clients percent-encode the padding.

@@ -183,6 +183,10 @@ extension GrammarError: CustomStringConvertible {
 }
 
 extension GrammarError {
+    package static func malformed(_ message: String) -> GrammarError {
+        GrammarError(.malformed, message)
+    }
+
     static func malformed(_ option: String, _ message: String) -> GrammarError {
         GrammarError(.malformed, message, option: option)
     }
@@ -214,11 +218,10 @@ enum RequestTarget {
         }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         guard path.isEmpty || path.first == UInt8(ascii: "/") else {
-            throw GrammarError(
-                .malformed, "the target must start with a slash")
+            throw .malformed("the target must start with a slash")
         }
         guard path.count > 1 else {
-            throw GrammarError(.malformed, "the path is empty: specify a source")
+            throw .malformed("the path is empty: specify a source")
         }
         return Array(path.dropFirst())
     }
@@ -235,8 +238,7 @@ enum RequestTarget {
     /// percent-encoded (RFC 3986, section 2).
     static func text(of path: [UInt8]) throws(GrammarError) -> String {
         guard path.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw GrammarError(
-                .malformed, "the path contains non-ASCII characters: percent-encode them")
+            throw .malformed("the path contains non-ASCII characters: percent-encode them")
         }
         return String(decoding: path, as: UTF8.self)
     }

@@ -190,8 +190,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         for line in lines { fields.append(try Self.field(line)) }
         guard !fields.isEmpty, fields.count <= Self.countMax, text.utf8.count <= Self.bytesMax
         else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "expected 1 to \(Self.countMax) headers with \(Self.bytesMax) bytes in total")
         }
         self.fields = fields
@@ -203,13 +202,11 @@ package struct ResponseHeaders: Hashable, Sendable {
             String(parts[0].trimmedOfBlanks), String((parts.last ?? "").trimmedOfBlanks)
         )
         guard parts.count == 2, !value.isEmpty, HTTPHeader(name: name, value: value).isValid else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "'\(line.prefix(60))' is not a header: use NAME=VALUE, separated by \\;")
         }
         guard !own.contains(name.lowercased()) else {
-            throw GrammarError(
-                .malformed, "\(name) is set by the server: leave it out")
+            throw .malformed("\(name) is set by the server: leave it out")
         }
         return AnswerHead.Field(name, value)
     }

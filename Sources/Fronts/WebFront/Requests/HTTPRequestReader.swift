@@ -181,7 +181,7 @@ package struct RequestReader: Sendable {
     ) throws(GrammarError) -> Verdict {
         let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
         guard request.kind == .image || request.kind == .properties else {
-            throw GrammarError(.malformed, "an upload must request an image or its properties")
+            throw .malformed("an upload must request an image or its properties")
         }
         var plan = RequestPlan(request)
         plan.upload = .body

@@ -253,8 +253,7 @@ package struct PassedHeaders: Hashable, Sendable {
             names.append(name)
         }
         guard !names.isEmpty, names.count <= RequestLimits.headersMax else {
-            throw GrammarError(
-                .malformed, "expected 1 to \(RequestLimits.headersMax) header names")
+            throw .malformed("expected 1 to \(RequestLimits.headersMax) header names")
         }
         (self.names, self.sources) = (names, sources)
     }
@@ -264,12 +263,10 @@ package struct PassedHeaders: Hashable, Sendable {
     ) throws(GrammarError) {
         let header = HTTPHeader(name: name, value: "")
         if let reason = header.isValid ? header.refusal : "not a valid header name" {
-            throw GrammarError(
-                .malformed, "'\(name.prefix(60))' cannot be forwarded: \(reason)")
+            throw .malformed("'\(name.prefix(60))' cannot be forwarded: \(reason)")
         }
         guard isForNamedSources || !header.isCredential else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "\(name.prefix(60)) may identify a user: restrict the sources that receive it with "
                     + "--pass-headers-to, such as https://*.example.com/")
         }
@@ -300,8 +297,7 @@ extension RequestPlan {
             varies.append(name)
             guard let value = field(name) else { continue }
             guard !value.unicodeScalars.contains("\u{FFFD}") else {
-                throw GrammarError(
-                    .malformed, "the header \(name) is not UTF-8 and cannot be forwarded")
+                throw .malformed("the header \(name) is not UTF-8 and cannot be forwarded")
             }
             request.image.headers.append(HTTPHeader(name: name, value: value))
         }

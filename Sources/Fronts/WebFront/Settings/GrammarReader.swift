@@ -43,7 +43,7 @@ package struct GrammarReader {
                 try IIIFGrammar(iiif())
             }
         case let other:
-            throw GrammarError(.malformed, "--grammar: '\(other)' is not imgproxy, thumbor or iiif")
+            throw .malformed("--grammar: '\(other)' is not imgproxy, thumbor or iiif")
         }
     }
 
@@ -86,9 +86,7 @@ package struct GrammarReader {
     /// Returns the settings of IIIF's grammar.
     package func iiif() throws(GrammarError) -> IIIFGrammar.Settings {
         guard let source = value(.iiifSource) else {
-            throw GrammarError(
-                .malformed,
-                "required for IIIF, such as https://example.com/images/{id}")
+            throw .malformed("required for IIIF, such as https://example.com/images/{id}")
         }
         var settings = IIIFGrammar.Settings(source: source)
         settings.sources = try sources(for: .images)
@@ -116,8 +114,7 @@ package struct GrammarReader {
         }
         if let word = value(.defaultScheme) {
             guard word == "none" || sources.schemes.names.contains(word.lowercased()) else {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "--default-scheme: '\(word.prefix(40))' is neither none nor a known scheme; "
                         + "add schemes with --schemes")
             }
@@ -137,8 +134,7 @@ package struct GrammarReader {
     private static func schemes(_ text: String) throws(GrammarError) -> [String] {
         let names = text.split(separator: ",").map { String($0.trimmedOfBlanks) }
         guard !names.isEmpty, names.allSatisfy({ SourceURL.isScheme($0.utf8) }) else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "--schemes: '\(text.prefix(60))' is not a list of schemes, such as photos,scans")
         }
         return names
@@ -147,8 +143,7 @@ package struct GrammarReader {
     /// Validates the URL of the watermark, which the stack loads.
     private static func watermark(_ url: String) throws(GrammarError) -> String {
         guard (try? SourceURL(url)) != nil, url.contains("://") else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "--watermark: '\(url.prefix(60))' is not the URL of an image, such as "
                     + "https://example.com/mark.png or local:///mark.png; 'imagebus serve "
                     + "--gateway-watermark' also accepts file paths")
@@ -165,8 +160,7 @@ package struct GrammarReader {
             (0x21...0x7E).contains(byte) && !"?#%\\".utf8.contains(byte)
         }
         guard isPath, !path.contains("//") else {
-            throw GrammarError(
-                .malformed, "--path-prefix: '\(path.prefix(60))' is not a path such as /img")
+            throw .malformed("--path-prefix: '\(path.prefix(60))' is not a path such as /img")
         }
         return path.isEmpty ? "" : "/\(path)"
     }
@@ -176,8 +170,7 @@ package struct GrammarReader {
         let names = (value(.host) ?? "").split(separator: ",")
             .map { $0.trimmedOfBlanks.lowercased() }
         guard names.allSatisfy({ !$0.isEmpty && ($0.hasPrefix("[") || !$0.contains(":")) }) else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "--host must be host names without ports, such as img.example.com,img.example.org")
         }
         return names
@@ -234,15 +227,14 @@ package struct GrammarReader {
     private static func hexKey(_ line: String) throws(GrammarError) -> SigningKey {
         let words = line.split(separator: " ").map(String.init)
         guard words.count == 2, let key = SigningKey(hexKey: words[0], hexSalt: words[1]) else {
-            throw GrammarError(
-                .malformed, "each line of the key file must be KEY SALT in hexadecimal digits")
+            throw .malformed("each line of the key file must be KEY SALT in hexadecimal digits")
         }
         return key
     }
 
     private static func textKey(_ line: String) throws(GrammarError) -> SigningKey {
         guard let key = SigningKey(key: Array(line.utf8)) else {
-            throw GrammarError(.malformed, "each line of the key file must be a key")
+            throw .malformed("each line of the key file must be a key")
         }
         return key
     }
@@ -319,8 +311,7 @@ extension GrammarReader {
         if let text = value(.progressive) {
             let formats = try Self.formats(text, .progressive)
             if let other = formats.first(where: { ![.jpeg, .png, .gif].contains($0) }) {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "--progressive: \(other.name) does not support it: use jpeg, png or gif")
             }
             output.progressive = Set(formats)
@@ -351,8 +342,7 @@ extension GrammarReader {
         _ word: String, _ setting: GatewaySetting
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word), format.isEncodable else {
-            throw GrammarError(
-                .malformed,
+            throw .malformed(
                 "--\(setting.rawValue): '\(word.prefix(40))' is not an output format: use "
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }
@@ -367,19 +357,16 @@ extension GrammarReader {
         for item in text.split(separator: ",") {
             let words = item.split(separator: "=").map { String($0.trimmedOfBlanks) }
             guard words.count == 2 else {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "--\(setting.rawValue): '\(item.prefix(40))' is not FORMAT=NUMBER, such as "
                         + "webp=\(setting == .effort ? 4 : 75)")
             }
             let format = try format(words[0], setting)
             guard let range = range(format) else {
-                throw GrammarError(
-                    .malformed, "--\(setting.rawValue): not supported by \(format.name)")
+                throw .malformed("--\(setting.rawValue): not supported by \(format.name)")
             }
             guard let number = Int(words[1]), range.contains(number) else {
-                throw GrammarError(
-                    .malformed,
+                throw .malformed(
                     "--\(setting.rawValue): '\(words[1].prefix(20))' is not an integer between "
                         + "\(range.lowerBound) and \(range.upperBound), the range of \(format.name)"
                 )
