@@ -170,11 +170,16 @@ struct Reading {
         problems.append(.init(line: line, reason))
     }
 
+    /// Records an error in a line; returns `nil`.
+    mutating func refuse<Value>(_ line: Int, _ reason: String) -> Value? {
+        report(line, reason)
+        return nil
+    }
+
     /// Returns the entries of a map. Reports an error with what was expected if it isn't one.
     mutating func entries(_ node: YAMLNode, _ name: String, _ expected: String) -> [YAMLEntry]? {
         if case .map(let entries) = node.content { return entries }
-        report(node.line, "\(name): expected \(expected)")
-        return nil
+        return refuse(node.line, "\(name): expected \(expected)")
     }
 
     /// Returns the entries of a map of operator-defined names in the same way.

@@ -54,19 +54,16 @@ extension ValueReader where Value == String {
                     if case .scalar(let word) = item.content { word } else { nil }
                 }
                 guard words.count == items.count else {
-                    reading.report(node.line, "\(name): expected a list of scalars")
-                    return nil
+                    return reading.refuse(node.line, "\(name): expected a list of scalars")
                 }
                 text = words.joined(
                     separator: setting == .presetLines ? "\n" : setting.listSeparator)
             case .map:
-                reading.report(node.line, "\(name): expected \(setting.expected)")
-                return nil
+                return reading.refuse(node.line, "\(name): expected \(setting.expected)")
             }
             guard setting.accepts(text) else {
-                reading.report(
+                return reading.refuse(
                     node.line, "\(name): '\(text.prefix(64))' is not \(setting.expected)")
-                return nil
             }
             return text
         }

@@ -91,8 +91,7 @@ extension LoaderDraft {
         do throws(InvalidEntry) {
             return try draft.loader(entry.key)
         } catch {
-            reading.report(entry.line, "\(path): \(error.reason)")
-            return nil
+            return reading.refuse(entry.line, "\(path): \(error.reason)")
         }
     }
 

@@ -160,11 +160,10 @@ extension ValueReader where Value == [String] {
         guard case .list(let items) = node.content,
             (1...CompositeCache.countMax).contains(items.count)
         else {
-            reading.report(
+            return reading.refuse(
                 node.line,
                 "\(name): expected a list of 1 to \(CompositeCache.countMax) caches, from lowest "
                     + "to highest priority")
-            return nil
         }
         for (index, cache) in names.enumerated() where names[..<index].contains(cache) {
             reading.report(node.line, "\(name): '\(cache)' is listed twice")

@@ -170,8 +170,8 @@ extension ValueReader where Value == Serializer {
         var item = SerializerItem()
         KeyTable.serializer.read(node, name, into: &item, &reading)
         guard let format = item.format else {
-            reading.report(node.line, "\(name): 'transcode' is missing: specify the target format")
-            return nil
+            return reading.refuse(
+                node.line, "\(name): 'transcode' is missing: specify the target format")
         }
         return .transcode(format, quality: item.quality)
     }

@@ -86,24 +86,20 @@ extension ValueReader where Value == [ContextSetting] {
         _ key: ContextKey, _ node: YAMLNode, _ reading: inout Reading
     ) -> ContextSetting? {
         guard case .scalar(let text) = node.content else {
-            reading.report(node.line, "\(key.rawValue): expected a single value")
-            return nil
+            return reading.refuse(node.line, "\(key.rawValue): expected a single value")
         }
         if ContextKey.notSupported.contains(key) {
-            reading.report(node.line, "\(key.rawValue): not supported by this version")
-            return nil
+            return reading.refuse(node.line, "\(key.rawValue): not supported by this version")
         }
         if key == .customManager {
-            reading.report(node.line, "\(key.rawValue): a rule cannot select a profile")
-            return nil
+            return reading.refuse(node.line, "\(key.rawValue): a rule cannot select a profile")
         }
         do throws(ContextSettingError) {
             let setting = try ContextSetting(key, text)
             refer(to: setting, node, &reading)
             return setting
         } catch {
-            reading.report(node.line, "\(key.rawValue): \(error.reason)")
-            return nil
+            return reading.refuse(node.line, "\(key.rawValue): \(error.reason)")
         }
     }
 
@@ -178,11 +174,10 @@ extension ValueReader where Value == [URLPattern] {
         let bytes = patterns.reduce(0) { $0 + $1.text.utf8.count }
         guard patterns.count <= MessageLimits.sourcesMax, bytes <= MessageLimits.sourcesBytesMax
         else {
-            reading.report(
+            return reading.refuse(
                 node.line,
                 "\(name): at most \(MessageLimits.sourcesMax) patterns with a total of "
                     + "\(MessageLimits.sourcesBytesMax) bytes are accepted")
-            return nil
         }
         return patterns
     }
@@ -195,9 +190,8 @@ extension ValueReader where Value == [RuleHeader] {
             return nil
         }
         guard entries.count <= RequestLimits.headersMax else {
-            reading.report(
+            return reading.refuse(
                 node.line, "\(name): at most \(RequestLimits.headersMax) headers are accepted")
-            return nil
         }
         return entries.compactMap { entry in
             guard HTTPHeader(name: entry.key, value: "").isValid else {
@@ -274,11 +268,10 @@ extension ValueReader where Value == StatusChanges {
     /// `{404: 200}`; `any` stands for every status that isn't listed.
     static let statusChanges = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count < TransferTerms.countMax else {
-            reading.report(
+            return reading.refuse(
                 node.line,
                 "\(name): expected a map of fewer than \(TransferTerms.countMax) statuses, such as "
                     + "{404: 200}")
-            return nil
         }
         var changes = StatusChanges()
         for entry in entries {
@@ -365,10 +358,9 @@ extension ValueReader where Value == [HTTPHeader] {
     /// Response header names with texts.
     fileprivate static let answerHeaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count <= TransferTerms.countMax else {
-            reading.report(
+            return reading.refuse(
                 node.line,
                 "\(name): expected a map of at most \(TransferTerms.countMax) names and values")
-            return nil
         }
         let text = ValueReader<String>.scalar("a single line of text", isShown: false) {
             HTTPHeader(name: "a", value: $0).isValid
@@ -417,9 +409,8 @@ extension ValueReader where Value == RuleCredential {
             return .password(draft.method ?? .basic, user: user, file: file)
         case (nil, nil, let file?) where draft.method == nil: return .bearer(file: file)
         default:
-            reading.report(
+            return reading.refuse(
                 node.line, "\(name): specify user and password-file, or only bearer-file")
-            return nil
         }
     }
 }
@@ -432,8 +423,7 @@ extension ValueReader where Value == ClientCertificate {
             .init("certificate", .filePath, \.path), .init("key", .filePath, \.keyPath),
         ]).read(node, name, into: &certificate, &reading)
         guard !certificate.path.isEmpty, !certificate.keyPath.isEmpty else {
-            reading.report(node.line, "\(name): specify certificate and key, two PEM files")
-            return nil
+            return reading.refuse(node.line, "\(name): specify certificate and key, two PEM files")
         }
         return certificate
     }

@@ -20,16 +20,14 @@ struct ValueReader<Value: Sendable>: Sendable {
     ) -> ValueReader {
         ValueReader { node, name, reading in
             guard case .scalar(let text) = node.content else {
-                reading.report(node.line, "\(name): expected \(expected)")
-                return nil
+                return reading.refuse(node.line, "\(name): expected \(expected)")
             }
             guard let value = parse(text) else {
                 let shown = isShown ? ", not '\(text.prefix(64))'" : ""
                 let found = text.isEmpty ? ", not an empty value" : shown
                 let meant =
                     SpellingSuggestion.nearest(text, words).map { ". Did you mean '\($0)'?" } ?? ""
-                reading.report(node.line, "\(name): expected \(expected)\(found)\(meant)")
-                return nil
+                return reading.refuse(node.line, "\(name): expected \(expected)\(found)\(meant)")
             }
             return value
         }
@@ -146,8 +144,7 @@ extension ValueReader {
         ValueReader { node, name, reading in
             let values = list(of: element).read(node, name, &reading)
             if let values, values.count > countMax {
-                reading.report(node.line, "\(name): at most \(countMax) \(rule)")
-                return nil
+                return reading.refuse(node.line, "\(name): at most \(countMax) \(rule)")
             }
             return values
         }
