@@ -242,9 +242,8 @@ extension KeyTable where Target == Configuration {
     /// The top-level keys of the file.
     static let file = KeyTable([
         Row("sources", .sources) { $0.sources = $1 },
-        Row("caches", .caches) {
-            ($0.caches, $0.cacheSettings, $0.composites) = ($1.names, $1.settings, $1.composites)
-            ($0.readOnly, $0.externalCaches) = ($1.readOnly, $1.external)
+        Row(name: "caches") { node, configuration, reading in
+            configuration.readCaches(node, &reading)
         },
         Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
         Row("damaged", .damaged, \.damaged),
