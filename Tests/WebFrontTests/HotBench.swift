@@ -65,7 +65,7 @@ final class HotFront: EventedHandler {
 
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
 
-    private func reply(_ known: HotAnswers.Standing, _ way: Way) -> PreparedReply {
+    private func reply(_ known: HotAnswers.Answer, _ way: Way) -> PreparedReply {
         ways.append(way)
         reported = (known.source, known.cache)
         return known.reply

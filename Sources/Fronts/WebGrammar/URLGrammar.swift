@@ -123,33 +123,21 @@ extension WebRequest {
 
 /// Why a request target is refused.
 package struct GrammarError: Error, Hashable, Sendable {
-    package enum Kind: Hashable, Sendable, CaseIterable {
+    /// The raw value is the machine-readable name.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The target doesn't follow the grammar.
-        case malformed
+        case malformed = "malformedURL"
         /// The signature is missing or not by a known key.
-        case signature
+        case signature = "notSigned"
         /// The operator does not allow the source.
-        case forbidden
+        case forbidden = "sourceForbidden"
         /// The target doesn't have the form of any path of the grammar.
-        case nowhere
+        case nowhere = "notFound"
         case expired
         /// The target is too long.
-        case tooLong
+        case tooLong = "urlTooLong"
         /// The grammar has this feature, but this server doesn't support it.
         case notOffered
-
-        /// The machine-readable name.
-        package var name: String {
-            switch self {
-            case .malformed: "malformedURL"
-            case .signature: "notSigned"
-            case .forbidden: "sourceForbidden"
-            case .nowhere: "notFound"
-            case .expired: "expired"
-            case .tooLong: "urlTooLong"
-            case .notOffered: "notOffered"
-            }
-        }
     }
 
     package let kind: Kind

@@ -17,7 +17,10 @@ extension KeyTable where Target == OneCache {
         CacheSetting.allCases.map(row) + [
             Row("read-only", .directories, \.readOnly),
             Row("pool", .reference(.cachePool), \.pool),
-            Row("timeout", .timeout, \.timeout).formerly(["patience"]),
+            Row(
+                "timeout", .count(ExternalCache.timeoutRange, of: "a number of milliseconds"),
+                \.timeout
+            ).formerly(["patience"]),
             Row("promote", .promotion, \.promotion),
         ])
 
@@ -44,16 +47,6 @@ extension ValueReader where Value == [String] {
             reading.report(node.line, "\(name): '\(path.prefix(64))' is listed twice")
         }
         return paths
-    }
-}
-
-extension ValueReader where Value == Int {
-    /// A timeout in milliseconds.
-    fileprivate static let timeout = scalar(
-        "a number of milliseconds from \(ExternalCache.timeoutRange.lowerBound) to "
-            + "\(ExternalCache.timeoutRange.upperBound)"
-    ) { text in
-        Int(text).flatMap { ExternalCache.timeoutRange.contains($0) ? $0 : nil }
     }
 }
 

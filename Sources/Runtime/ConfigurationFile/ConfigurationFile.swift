@@ -127,22 +127,12 @@ package struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringCo
 /// The state of parsing one file.
 struct Reading {
     /// The kinds of names that one part of the file can define and another part can refer to.
-    enum Kind: Hashable {
-        case cache, preset, keyFilter, serializer, profile, loader, coder, downloadPool, cachePool
-
-        var word: String {
-            switch self {
-            case .cache: "cache"
-            case .preset: "preset"
-            case .keyFilter: "key filter"
-            case .serializer: "serializer"
-            case .profile: "profile"
-            case .loader: "loader"
-            case .coder: "decode pool"
-            case .downloadPool: "external download pool ('trust: external')"
-            case .cachePool: "external cache pool ('trust: external')"
-            }
-        }
+    enum Kind: String {
+        case cache, preset, serializer, profile, loader
+        case keyFilter = "key filter"
+        case coder = "decode pool"
+        case downloadPool = "external download pool ('trust: external')"
+        case cachePool = "external cache pool ('trust: external')"
 
         /// Returns the names of this kind that the configuration defines.
         func names(in configuration: Configuration) -> Set<String> {
@@ -221,7 +211,7 @@ struct Reading {
             guard !names.contains(reference.name) else { continue }
             report(
                 reference.line,
-                "no \(reference.kind.word) is named '\(reference.name)'"
+                "no \(reference.kind.rawValue) is named '\(reference.name)'"
                     + SpellingSuggestion.hint(reference.name, names.sorted()))
         }
     }

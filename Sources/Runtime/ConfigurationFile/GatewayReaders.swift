@@ -56,8 +56,10 @@ extension ValueReader where Value == String {
                 guard words.count == items.count else {
                     return reading.refuse(node.line, "\(name): expected a list of scalars")
                 }
-                text = words.joined(
-                    separator: setting == .presetLines ? "\n" : setting.listSeparator)
+                let separators: [GatewaySetting: String] = [
+                    .presetLines: "\n", .urlReplacements: ";",
+                ]
+                text = words.joined(separator: separators[setting] ?? ",")
             case .map:
                 return reading.refuse(node.line, "\(name): expected \(setting.expected)")
             }
@@ -68,10 +70,6 @@ extension ValueReader where Value == String {
             return text
         }
     }
-}
-
-extension GatewaySetting {
-    fileprivate var listSeparator: String { self == .urlReplacements ? ";" : "," }
 }
 
 extension ValueReader where Value == ListenerDraft {

@@ -202,16 +202,9 @@ extension KeyTable where Target == DownloadSettings {
             return Row(setting.rawValue, text) { settings, text in
                 _ = settings.set(setting, to: text)
             }
-        } + [Row("transfers", .transfers, \.transfersMax)])
-}
-
-extension ValueReader where Value == Int {
-    fileprivate static let transfers = scalar(
-        "an integer from \(DownloadSettings.transfersRange.lowerBound) to "
-            + "\(DownloadSettings.transfersRange.upperBound)"
-    ) { text in
-        PlainNumber.integer(text).flatMap {
-            DownloadSettings.transfersRange.contains($0) ? $0 : nil
-        }
-    }
+        } + [
+            Row(
+                "transfers", .number(in: DownloadSettings.transfersRange, "an integer"),
+                \.transfersMax)
+        ])
 }

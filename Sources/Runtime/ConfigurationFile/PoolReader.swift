@@ -80,10 +80,11 @@ extension ValueReader where Value == String {
 }
 
 extension ValueReader where Value == Int {
-    fileprivate static func count(
-        _ range: ClosedRange<Int>, _ reason: String? = nil
+    /// A number, called `noun` in errors, which also state the reason for its range.
+    static func count(
+        _ range: ClosedRange<Int>, _ reason: String? = nil, of noun: String = "a number"
     ) -> ValueReader {
-        let numbers = "a number from \(range.lowerBound) to \(range.upperBound)"
+        let numbers = "\(noun) from \(range.lowerBound) to \(range.upperBound)"
         return scalar(numbers + (reason.map { " (\($0))" } ?? "")) { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }

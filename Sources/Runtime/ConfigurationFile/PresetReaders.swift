@@ -115,14 +115,13 @@ extension ValueReader where Value == ResizeMode {
 }
 
 extension ValueReader where Value == Int {
-    static func number(in range: ClosedRange<Int>) -> ValueReader {
-        scalar("a number from \(range.lowerBound) to \(range.upperBound)") { text in
+    /// An integer, called `noun` in errors.
+    static func number(in range: ClosedRange<Int>, _ noun: String = "a number") -> ValueReader {
+        scalar("\(noun) from \(range.lowerBound) to \(range.upperBound)") { text in
             PlainNumber.integer(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }
-}
 
-extension ValueReader where Value == Int {
     /// Parses the value of an encoder setting; multiple words may be a list.
     fileprivate static func setting(_ setting: OutputSetting) -> ValueReader {
         let text = scalar(setting.expected, near: setting.words) { text in

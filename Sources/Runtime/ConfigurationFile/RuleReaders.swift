@@ -274,8 +274,9 @@ extension ValueReader where Value == StatusChanges {
                     + "{404: 200}")
         }
         var changes = StatusChanges()
+        let reader = ValueReader<Int>.number(in: 200...599, "a status")
         for entry in entries {
-            let status = ValueReader<Int>.status.read(entry.value, entry.key, &reading)
+            let status = reader.read(entry.value, entry.key, &reading)
             if entry.key == "any" {
                 changes.every = status
             } else if let from = PlainNumber.integer(entry.key), (200...599).contains(from) {
@@ -285,12 +286,6 @@ extension ValueReader where Value == StatusChanges {
             }
         }
         return changes
-    }
-}
-
-extension ValueReader where Value == Int {
-    fileprivate static let status = scalar("a status from 200 to 599") {
-        PlainNumber.integer($0).flatMap { (200...599).contains($0) ? $0 : nil }
     }
 }
 

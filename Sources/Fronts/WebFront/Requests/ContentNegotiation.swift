@@ -175,20 +175,18 @@ package struct ClientHints: Hashable, Sendable {
     }
 
     private static func whole(_ text: String) -> Int? {
-        let text = text.trimmedOfBlanks
-        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39) ~= $0 }),
-            let number = Int(text), number > 0
-        else { return nil }
-        return number
+        digits(text).flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// Parses digits with at most one decimal point; `1e3`, `inf` and `0x2` are invalid.
     private static func decimal(_ text: String) -> Double? {
+        digits(text, or: ".").flatMap { Double($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// Returns a trimmed text of at most nine digits and other allowed characters.
+    private static func digits(_ text: String, or others: String = "") -> String? {
         let text = text.trimmedOfBlanks
-        guard (1...9).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (0x30...0x39) ~= $0 || $0 == UInt8(ascii: ".") }),
-            let number = Double(String(text)), number.isFinite, number > 0
-        else { return nil }
-        return number
+        let isAllowed = text.utf8.allSatisfy { (0x30...0x39) ~= $0 || others.utf8.contains($0) }
+        return (1...9).contains(text.utf8.count) && isAllowed ? String(text) : nil
     }
 }

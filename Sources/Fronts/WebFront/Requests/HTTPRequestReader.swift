@@ -40,7 +40,7 @@ package struct RequestReader: Sendable {
         } catch {
             return .answer(
                 settings.answers.failure(
-                    UInt16(clamping: error.status), error.kind.name, error.message,
+                    UInt16(clamping: error.status), error.kind.rawValue, error.message,
                     asJSON: wantsJSON(head)))
         }
     }

@@ -9,32 +9,30 @@ import MicroHTTPD
 /// current second (because of `max-age` and the expiry of signed URLs). Bounded: when a limit is
 /// exceeded, all responses are dropped; those in use return with their next request.
 final class HotAnswers {
-    private final class Answer {
-        let method: String
-        let fields: LookedAt
-        /// The second it was generated in, in seconds since 1970.
-        let second: Int64
-        let voucher: AnswerVoucher
-        let standing: Standing
-        /// Its memory in bytes: body, target and overhead.
-        var cost: Int
-        /// The request heads that it answered.
-        var heads: [HeadCopy] = []
-
-        init(
-            _ standing: Standing, to method: String, _ fields: LookedAt, at second: Int64,
-            _ voucher: AnswerVoucher, cost: Int
-        ) {
-            (self.standing, self.method, self.fields) = (standing, method, fields)
-            (self.second, self.voucher, self.cost) = (second, voucher, cost)
-        }
-    }
-
     /// A valid response, with the URL of its source and where the image came from.
-    struct Standing {
+    final class Answer {
         let reply: PreparedReply
         let source: String
         let cache: CacheResult?
+        fileprivate let method: String
+        fileprivate let fields: LookedAt
+        /// The second it was generated in, in seconds since 1970.
+        fileprivate let second: Int64
+        fileprivate let voucher: AnswerVoucher
+        /// Its memory in bytes: body, target and overhead.
+        fileprivate var cost: Int
+        /// The request heads that it answered.
+        fileprivate var heads: [HeadCopy] = []
+
+        fileprivate init(
+            _ reply: PreparedReply, from source: String, _ cache: CacheResult?,
+            to method: String, _ fields: LookedAt, at second: Int64, _ voucher: AnswerVoucher,
+            cost: Int
+        ) {
+            (self.reply, self.source, self.cache) = (reply, source, cache)
+            (self.method, self.fields) = (method, fields)
+            (self.second, self.voucher, self.cost) = (second, voucher, cost)
+        }
     }
 
     private var answers: [String: [Answer]] = [:]
@@ -54,23 +52,23 @@ final class HotAnswers {
 
     /// Returns the response to a request whose head is identical, byte for byte, to one answered
     /// before.
-    func answer(toHeadOf exchange: EventedExchange, at second: Int64) -> Standing? {
+    func answer(toHeadOf exchange: EventedExchange, at second: Int64) -> Answer? {
         let known = answers[exchange.target]?.first { answer in
             answer.second == second && answer.heads.contains { exchange.has($0) }
         }
         guard let known, known.voucher.use() else { return nil }
-        return known.standing
+        return known
     }
 
     /// Returns the response to a request that has the same values in all fields that were read.
-    func answer(to exchange: EventedExchange, at second: Int64) -> Standing? {
+    func answer(to exchange: EventedExchange, at second: Int64) -> Answer? {
         let known = answers[exchange.target]?.first {
             $0.method == exchange.method && $0.second == second
                 && $0.fields.areSame { exchange.header($0) }
         }
         guard let known, known.voucher.use() else { return nil }
         note(exchange, known)
-        return known.standing
+        return known
     }
 
     /// Remembers the head of a request for a response, unless it contains identifiers: it doesn't
@@ -102,9 +100,8 @@ final class HotAnswers {
         known = kept.suffix(Self.variantsMax - 1)
         known.append(
             Answer(
-                Standing(reply: reply, source: source, cache: cache), to: head.method, fields,
-                at: second,
-                voucher, cost: cost))
+                reply, from: source, cache, to: head.method, fields, at: second, voucher,
+                cost: cost))
         for new in known { bytes += new.cost }
         answers[head.target] = known
         return reply

@@ -261,7 +261,7 @@ package struct PurgeRequest: Hashable, Sendable {
         do throws(GrammarError) {
             return try read()
         } catch {
-            throw PurgeError(UInt16(clamping: error.status), error.kind.name, error.message)
+            throw PurgeError(UInt16(clamping: error.status), error.kind.rawValue, error.message)
         }
     }
 

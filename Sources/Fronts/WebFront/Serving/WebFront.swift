@@ -403,7 +403,7 @@ package final class WebFront: EventedHandler {
 
     /// Returns a response from the cache of recent responses.
     private func reply(
-        _ exchange: EventedExchange, _ known: HotAnswers.Standing
+        _ exchange: EventedExchange, _ known: HotAnswers.Answer
     ) -> PreparedReply {
         requests.name(known.source, of: exchange)
         exchange.open?.cache = known.cache
