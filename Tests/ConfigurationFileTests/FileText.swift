@@ -3,7 +3,7 @@ import Model
 
 /// Parses a configuration file of that text.
 func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
-    try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+    try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
 }
 
 /// The errors found in the text; empty if it is valid.

@@ -6,12 +6,12 @@ import Testing
 /// The section `gateway` of the file.
 @Suite struct GatewayFileTests {
     private func read(_ text: String) throws -> [GatewayListenerSettings] {
-        try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml").gateways
+        try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration.gateways
     }
 
     private func problems(_ text: String) -> [String] {
         do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml")
+            _ = try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration
             return []
         } catch {
             return error.lines
@@ -82,7 +82,7 @@ import Testing
 
     @Test func anotherListenerIsAnotherConfiguration() throws {
         func configuration(_ text: String) throws -> Configuration {
-            try ConfigurationFile.configuration(Array(text.utf8), path: "a.yaml")
+            try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration
         }
         let one = try configuration("gateway: {listen: ':1'}")
         let other = try configuration("gateway: {listen: ':1', quality: 70}")

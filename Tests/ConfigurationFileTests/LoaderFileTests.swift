@@ -7,7 +7,7 @@ import Testing
 /// The section `loaders` of the operator's file.
 @Suite struct LoaderFileTests {
     private func read(_ text: String) throws -> Configuration {
-        try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
     }
 
     @Test func allOfItIsRead() throws {
@@ -60,7 +60,7 @@ import Testing
     func aLoaderIsNoOtherPool(pools: String) {
         let text = "pools: {\(pools)}\nloaders: {a: {kind: pool, pool: photos}}\n"
         do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+            _ = try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
             Issue.record("it was read")
         } catch {
             let expected = "f:2: no external download pool ('trust: external') is named 'photos'"

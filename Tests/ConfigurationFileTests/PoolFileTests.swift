@@ -225,10 +225,10 @@ import Testing
     @Test func aNameHasItsOwnLine() {
         let text = "pools:\n  a:\n    kind: decode\n    formats-in:\n      - png\n      - jpgg\n"
         #expect(throws: ConfigurationFileError.self) {
-            try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+            try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
         }
         do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+            _ = try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
         } catch {
             #expect(error.problems.map(\.line) == [6])
         }

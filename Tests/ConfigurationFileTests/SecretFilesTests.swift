@@ -31,7 +31,7 @@ import Testing
     private func configuration() throws -> Configuration {
         let header = "headers: {K: {file: \(folder.file("key"))}}"
         let text = "profiles: {default: {rules: [{match: '*', \(header)}]}}"
-        return try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        return try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
     }
 
     @Test(arguments: ["one", "one\n", "one\r\n"])
@@ -205,7 +205,7 @@ import Testing
         let text =
             "profiles: {default: {rules: ["
             + "{match: '*', headers: {K: {file: \(folder.file("key"))}}}, \(missing)]}}"
-        var new = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
+        var new = try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
         #expect(throws: ConfigurationFileError.self) {
             try secrets.fill(&new, path: "f", after: old)
         }

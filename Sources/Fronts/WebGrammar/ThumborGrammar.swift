@@ -151,11 +151,8 @@ struct ThumborPath {
 
     /// Decodes encoded filter brackets; both clients and proxies encode them.
     static func withBrackets(_ path: [UInt8]) -> [UInt8] {
-        var text = String(decoding: path, as: UTF8.self)
-        for (code, bracket) in [("%28", "("), ("%29", ")")] {
-            text = text.replacing(code, with: bracket)
-        }
-        return Array(text.utf8)
+        let text = String(decoding: path, as: UTF8.self)
+        return Array(text.replacing("%28", with: "(").replacing("%29", with: ")").utf8)
     }
 
     /// Returns an error if a supposed source begins with an unsupported option; `nil` if it may be

@@ -24,14 +24,8 @@ package enum ConfigurationFile {
         return try check(bytes, path: path)
     }
 
-    /// Parses a configuration from the text of a file; `path` is used in errors.
-    package static func configuration(
-        _ bytes: [UInt8], path: String
-    ) throws(ConfigurationFileError) -> Configuration {
-        try check(bytes, path: path).configuration
-    }
-
-    /// Parses a configuration like `configuration`, and also returns the former names in the text.
+    /// Parses a configuration from the text of a file, and also returns the former names in it;
+    /// `path` is used in errors.
     package static func check(
         _ bytes: [UInt8], path: String
     ) throws(ConfigurationFileError) -> (configuration: Configuration, formerNames: [FormerName]) {
@@ -327,9 +321,7 @@ extension KeyTable {
             }
         }
     }
-}
 
-extension KeyTable {
     /// The maximum time that stale entries may be served, per case.
     fileprivate static func staleLimits(
         _ place: any WritableKeyPath<Target, StaleLimits> & Sendable

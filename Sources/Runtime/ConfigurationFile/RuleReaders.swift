@@ -48,27 +48,24 @@ struct OptionChange {
 }
 
 extension ValueReader where Value == OptionChange {
-    static let options = map(
-        KeyTable(
-            RequestOptions.names.map { name, option in
-                KeyTable.Row(name, ValueReader<Bool>.bool) { change, isSet in
-                    if isSet { change.sets.insert(option) } else { change.clears.insert(option) }
-                }
-            }), OptionChange.init
-    ).supported { change in
-        change.sets.intersection(.notSupported).names.first
-    }
-
-    /// Rejects in the configuration the same options that this version rejects in a request.
-    private func supported(_ fault: @escaping @Sendable (OptionChange) -> String?) -> ValueReader {
-        ValueReader { node, name, reading in
-            guard let value = read(node, name, &reading) else { return nil }
-            if let option = fault(value) {
-                reading.report(node.line, "\(name): this version does not support \(option)")
-            }
-            return value
+    static let options = ValueReader { node, name, reading in
+        var change = OptionChange()
+        if !node.isEmpty { KeyTable.options.read(node, name, into: &change, &reading) }
+        // Such an option is also rejected in a request.
+        if let option = change.sets.intersection(.notSupported).names.first {
+            reading.report(node.line, "\(name): this version does not support \(option)")
         }
+        return change
     }
+}
+
+extension KeyTable where Target == OptionChange {
+    fileprivate static let options = KeyTable(
+        RequestOptions.names.map { name, option in
+            Row(name, ValueReader<Bool>.bool) { change, isSet in
+                if isSet { change.sets.insert(option) } else { change.clears.insert(option) }
+            }
+        })
 }
 
 extension ValueReader where Value == [ContextSetting] {
@@ -111,16 +108,12 @@ extension ValueReader where Value == [ContextSetting] {
             .imageCoder: .coder, .imageTransformer: .preset, .cacheKeyFilter: .keyFilter,
             .cacheSerializer: .serializer,
         ]
-        guard let kind = kinds[setting.key], !["none", "as-is"].contains(setting.text),
-            !setting.isText
+        // A filter that begins with `text:` is itself a key, not the name of one.
+        let isKey = setting.key == .cacheKeyFilter && setting.text.hasPrefix("text:")
+        guard let kind = kinds[setting.key], !isKey, !["none", "as-is"].contains(setting.text)
         else { return }
         reading.refer(to: setting.text, kind, line: node.line)
     }
-}
-
-extension ContextSetting {
-    /// Whether the value is itself a key, not the name of one.
-    fileprivate var isText: Bool { key == .cacheKeyFilter && text.hasPrefix("text:") }
 }
 
 extension ValueReader where Value == [BlockCause: Bool] {

@@ -228,9 +228,7 @@ extension KeyTable.Row {
         row.formerNames = names
         return row
     }
-}
 
-extension KeyTable.Row {
     /// A key whose value is stored at a key path.
     init<Value: Sendable>(
         _ name: String, _ value: ValueReader<Value>,

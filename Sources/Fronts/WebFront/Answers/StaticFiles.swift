@@ -94,31 +94,20 @@ package struct RootPage: Hashable, Sendable {
     }
 
     private func html(_ example: String) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width">
-        <title>Imagebus</title>
-        <h1>Imagebus serves \(grammar) URLs</h1>
-        <p>Replace the image URL in this example with your own:</p>
-        <pre>\(Self.escaped(example))</pre>
-        <p><code>imagebus url explain URL</code> explains a URL;
-        <code>\(Self.documentation)</code> of Imagebus is the reference.</p>
-        </html>
+        let shown = example.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width">
+            <title>Imagebus</title>
+            <h1>Imagebus serves \(grammar) URLs</h1>
+            <p>Replace the image URL in this example with your own:</p>
+            <pre>\(shown)</pre>
+            <p><code>imagebus url explain URL</code> explains a URL;
+            <code>\(Self.documentation)</code> of Imagebus is the reference.</p>
+            </html>
 
-        """
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
+            """
     }
 }

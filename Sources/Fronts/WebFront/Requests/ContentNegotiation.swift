@@ -65,8 +65,11 @@ package struct AcceptHeader: Hashable, Sendable {
         else { return nil }
         var weight = 1_000
         for word in words.dropFirst() {
-            guard let value = word.lowercased().parameter("q") else { continue }
-            guard let thousandths = Self.thousandths(value) else { return nil }
+            let parts = word.lowercased()
+                .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map(\.trimmedOfBlanks)
+            guard parts.count == 2, parts[0] == "q" else { continue }
+            guard let thousandths = Self.thousandths(parts[1]) else { return nil }
             weight = thousandths
         }
         return Range(
@@ -85,15 +88,6 @@ package struct AcceptHeader: Hashable, Sendable {
         let padded = decimals + String(repeating: "0", count: 3 - decimals.count)
         let value = (first == "1" ? 1_000 : 0) + (Int(padded) ?? 0)
         return value <= 1_000 ? value : nil
-    }
-}
-
-extension StringProtocol {
-    /// Returns the trimmed value of `name=value`; `nil` for another name.
-    fileprivate func parameter(_ name: String) -> Substring? {
-        let parts = split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].trimmedOfBlanks == name else { return nil }
-        return Substring(parts[1].trimmedOfBlanks)
     }
 }
 
@@ -137,8 +131,6 @@ package struct HintSettings: Sendable {
 
     package init() {}
 
-    /// The names of the fields used, in the order of `Accept-CH`.
-    package static let names = ["Sec-CH-Width", "Width", "Sec-CH-DPR", "DPR", "Save-Data"]
     /// The fields for the width, the newer name first.
     package static let ofWidth = ["Sec-CH-Width", "Width"]
     /// The fields for the pixel ratio.

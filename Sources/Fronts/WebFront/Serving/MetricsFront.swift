@@ -134,21 +134,23 @@ package struct FrontMetrics: Hashable, Sendable {
         durations.add(requests.durations)
         return [
             answered,
-            counter(
+            metric(
                 "not_modified_total", requests.notModified,
                 "Requests answered with 304, included in the requests."),
-            counter(
+            metric(
                 "abandoned_total", requests.abandoned,
                 "Requests abandoned by the client before the response was ready."),
-            counter("sent_bytes_total", requests.bytes, "Body bytes sent."),
-            gauge("in_flight", requests.inProgress, "Requests in progress."),
-            gauge("connections", connections, "Open connections."),
-            counter(
+            metric("sent_bytes_total", requests.bytes, "Body bytes sent."),
+            metric("in_flight", requests.inProgress, "Requests in progress.", .gauge),
+            metric("connections", connections, "Open connections.", .gauge),
+            metric(
                 "refused_connections_total", refusedConnections,
                 "Connections closed because of the limit per address."),
-            gauge("unread_bytes", unread.bytes, "Response bytes not read by clients yet."),
+            metric(
+                "unread_bytes", unread.bytes, "Response bytes not read by clients yet.",
+                .gauge),
             refusedAnswers,
-            counter(
+            metric(
                 "slow_readers_total", slowReaders,
                 "Connections closed because clients read too slowly."),
             durations,
@@ -164,14 +166,11 @@ package struct FrontMetrics: Hashable, Sendable {
         return family
     }
 
-    private func counter(_ name: String, _ value: UInt64, _ help: String) -> MetricFamily {
-        var family = MetricFamily("imagebus_gateway_\(name)", .counter, help)
-        family.add(value)
-        return family
-    }
-
-    private func gauge(_ name: String, _ value: Int, _ help: String) -> MetricFamily {
-        var family = MetricFamily("imagebus_gateway_\(name)", .gauge, help)
+    private func metric(
+        _ name: String, _ value: some FixedWidthInteger, _ help: String,
+        _ kind: MetricFamily.Kind = .counter
+    ) -> MetricFamily {
+        var family = MetricFamily("imagebus_gateway_\(name)", kind, help)
         family.add(UInt64(clamping: value))
         return family
     }

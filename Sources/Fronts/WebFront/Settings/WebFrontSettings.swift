@@ -141,16 +141,14 @@ package struct FallbackSettings: Hashable, Sendable {
         package var statuses: Set<UInt16> = []
         package var codes: Set<ErrorCode> = []
 
-        package init() {}
-
         /// Errors caused by the source: it doesn't exist, is not a supported image, or its origin
         /// fails. Client errors and overload of the stack are reported as such.
-        package static let usual: Causes = {
-            var causes = Causes()
-            causes.statuses = [404, 410, 415, 422, 502, 504]
-            causes.codes = [.invalidDownloadStatusCode]
-            return causes
-        }()
+        package static let usual = Causes(
+            statuses: [404, 410, 415, 422, 502, 504], codes: [.invalidDownloadStatusCode])
+
+        private init(statuses: Set<UInt16>, codes: Set<ErrorCode>) {
+            (self.statuses, self.codes) = (statuses, codes)
+        }
 
         /// Parses comma-separated statuses such as `404` and error names such as `badImageData`;
         /// returns `nil` for other texts.
