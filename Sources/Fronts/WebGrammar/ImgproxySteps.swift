@@ -203,11 +203,7 @@ extension ImgproxyOptions {
     }
 
     /// Returns the step that cuts off what exceeds the box; an unspecified side is not cut.
-    private func cut() -> TransformStep {
-        func side(_ value: Int) -> RelativeSize.Side { value > 0 ? .pixels(value) : .percent(100) }
-        return .cropTo(
-            RelativeSize(width: side(box.width), height: side(box.height)), gravity.cut(ratio))
-    }
+    private func cut() -> TransformStep { .cropTo(box.wholeIfOpen, gravity.cut(ratio)) }
 }
 
 /// imgproxy's gravity: the most important part of an image.
@@ -311,6 +307,14 @@ struct ImgproxyExtend: Hashable, Sendable {
         let rest = arguments.dropFirst(1)
         gravity = rest[0] == nil ? .center : try ImgproxyGravity(rest, for: .canvas)
         if rest[0] == nil { try arguments.atMost(4) }
+    }
+}
+
+extension PixelSize {
+    /// The size with the whole side of the image in place of a side of 0.
+    var wholeIfOpen: RelativeSize {
+        func side(_ value: Int) -> RelativeSize.Side { value > 0 ? .pixels(value) : .percent(100) }
+        return RelativeSize(width: side(width), height: side(height))
     }
 }
 

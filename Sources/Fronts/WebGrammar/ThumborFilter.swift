@@ -230,21 +230,17 @@ struct ThumborFocus: Hashable {
     /// Returns the weighted center of several rectangles, in pixels of a region of the source.
     /// Rectangles outside the region are ignored; `nil` if all are.
     static func middle(of foci: [ThumborFocus], in crop: PixelRect?) -> (x: Double, y: Double)? {
-        guard let crop else { return mean(foci, from: (0, 0)) }
-        let (left, top) = (Double(crop.x), Double(crop.y))
-        let across = left...left + Double(crop.size.width)
-        let down = top...top + Double(crop.size.height)
-        return mean(foci.filter { across.contains($0.x) && down.contains($0.y) }, from: (left, top))
-    }
-
-    private static func mean(
-        _ foci: [ThumborFocus], from origin: (x: Double, y: Double)
-    ) -> (x: Double, y: Double)? {
-        let weight = foci.reduce(0) { $0 + $1.weight }
+        let (left, top) = (Double(crop?.x ?? 0), Double(crop?.y ?? 0))
+        let inside = foci.filter { focus in
+            guard let size = crop?.size else { return true }
+            return (left...left + Double(size.width)).contains(focus.x)
+                && (top...top + Double(size.height)).contains(focus.y)
+        }
+        let weight = inside.reduce(0) { $0 + $1.weight }
         guard weight > 0 else { return nil }
         return (
-            foci.reduce(0) { $0 + $1.x * $1.weight } / weight - origin.x,
-            foci.reduce(0) { $0 + $1.y * $1.weight } / weight - origin.y
+            inside.reduce(0) { $0 + $1.x * $1.weight } / weight - left,
+            inside.reduce(0) { $0 + $1.y * $1.weight } / weight - top
         )
     }
 }
@@ -254,13 +250,15 @@ struct ThumborWatermark {
     let overlay: Overlay
 
     /// A coordinate of its position.
-    private enum Place: Equatable {
-        case start(Int)
-        case end(Int)
-        /// A percentage of the image, measured from the start or the end.
-        case part(Double, isEnd: Bool)
-        case middle
-        case everywhere
+    private struct Place {
+        /// The point of the image from which it is measured, from 0 to 1.
+        var origin = 0.0
+        /// The offset in pixels.
+        var pixels = 0
+        /// The offset in percent of the image; `nil` if there is none.
+        var part: Double?
+        /// Whether the watermark is repeated.
+        var isTiled = false
     }
 
     init(_ arguments: OptionArguments) throws(GrammarError) {
@@ -269,15 +267,14 @@ struct ThumborWatermark {
         let (x, y) = (try Self.place(arguments, 1), try Self.place(arguments, 2))
         let alpha = try arguments.needed(arguments.whole(3, in: 0...100))
         let size = try Self.size(arguments)
-        let isTiled = x == .everywhere
-        guard isTiled == (y == .everywhere) else {
+        guard x.isTiled == y.isTiled else {
             throw arguments.notOffered("use repeat for both positions or for neither")
         }
         overlay = Overlay(
-            url: try Self.address(url, arguments), x: Self.offset(x), y: Self.offset(y),
+            url: try Self.address(url, arguments), x: x.pixels, y: y.pixels,
             opacity: Double(100 - alpha) / 100,
-            gravity: isTiled ? nil : Self.gravity(x, y),
-            size: size, repeats: isTiled)
+            gravity: x.isTiled ? nil : Self.gravity(x, y),
+            size: size, repeats: x.isTiled)
     }
 
     /// Returns the URL of the watermark; as for sources, the scheme is optional.
@@ -296,47 +293,26 @@ struct ThumborWatermark {
         -> Place
     {
         let text = try arguments.needed(arguments[index])
-        switch text {
-        case "center": return .middle
-        case "repeat": return .everywhere
-        default: break
-        }
+        if text == "center" { return Place(origin: 0.5) }
+        if text == "repeat" { return Place(isTiled: true) }
+        let origin = text.hasPrefix("-") ? 1.0 : 0
         if text.last == "p" {
             let part = OptionArguments(arguments.option, [String(text.dropLast())])
             let hundredths = try part.needed(part.whole(0, in: -100...100))
-            return .part(Double(abs(hundredths)), isEnd: text.hasPrefix("-"))
+            return Place(origin: origin, part: Double(abs(hundredths)))
         }
         let range = -RequestSides.most...RequestSides.most
         let number = try arguments.needed(arguments.whole(index, in: range))
-        return text.hasPrefix("-") ? .end(-number) : .start(number)
-    }
-
-    private static func offset(_ place: Place) -> Int {
-        switch place {
-        case .start(let pixels), .end(let pixels): pixels
-        case .part, .middle, .everywhere: 0
-        }
+        return Place(origin: origin, pixels: abs(number))
     }
 
     /// Returns the position, including offsets that are fractions of the image.
     private static func gravity(_ x: Place, _ y: Place) -> Gravity {
+        guard x.part != nil || y.part != nil else { return .point(x: x.origin, y: y.origin) }
         func side(_ place: Place) -> RelativeSize.Side {
-            if case .part(let part, _) = place { .percent(part) } else { .pixels(0) }
+            place.part.map(RelativeSize.Side.percent) ?? .pixels(0)
         }
-        let by = GravityOffset(x: side(x), y: side(y))
-        guard by.x != .pixels(0) || by.y != .pixels(0) else {
-            return .point(x: fraction(x), y: fraction(y))
-        }
-        return .moved(x: fraction(x), y: fraction(y), by: by)
-    }
-
-    private static func fraction(_ place: Place) -> Double {
-        switch place {
-        case .part(_, let isEnd): isEnd ? 1 : 0
-        case .start, .everywhere: 0
-        case .middle: 0.5
-        case .end: 1
-        }
+        return .moved(x: x.origin, y: y.origin, by: GravityOffset(x: side(x), y: side(y)))
     }
 
     /// Returns the maximum size in percent of the image; an unspecified side is not limited.

@@ -92,14 +92,9 @@ package struct ThumborGrammar: URLGrammar {
 
 /// The parts of a thumbor path, in their fixed order; all but the last are optional.
 struct ThumborPath {
-    /// A side of the requested size.
-    enum Side: Equatable {
-        /// Determined by the other side.
-        case open
-        case pixels(Int)
-        /// The side of the source.
-        case original
-    }
+    /// A side of the requested size that is that of the source. One of no pixels is determined by
+    /// the other side.
+    static let original = RelativeSize.Side.percent(100)
 
     /// How the image is fitted into a box.
     enum Fit: String {
@@ -113,8 +108,8 @@ struct ThumborPath {
     private(set) var trim: [TransformStep] = []
     private(set) var crop: PixelRect?
     private(set) var fit: Fit?
-    private(set) var width = Side.open
-    private(set) var height = Side.open
+    private(set) var width = RelativeSize.Side.pixels(0)
+    private(set) var height = RelativeSize.Side.pixels(0)
     private(set) var flipsAcross = false
     private(set) var flipsDown = false
     /// The alignment words, if they differ from the default.
@@ -228,13 +223,14 @@ struct ThumborPath {
             }
     }
 
-    private static func side(_ text: String) throws(GrammarError) -> (isFlipped: Bool, Side) {
+    private static func side(
+        _ text: String
+    ) throws(GrammarError) -> (isFlipped: Bool, RelativeSize.Side) {
         let isFlipped = text.hasPrefix("-")
         let number = isFlipped ? String(text.dropFirst()) : text
-        if number == "orig" { return (isFlipped, .original) }
+        if number == "orig" { return (isFlipped, original) }
         let arguments = OptionArguments("size", [number])
-        let pixels = try arguments.whole(0, in: 0...RequestSides.most) ?? 0
-        return (isFlipped, pixels == 0 ? .open : .pixels(pixels))
+        return (isFlipped, .pixels(try arguments.whole(0, in: 0...RequestSides.most) ?? 0))
     }
 
     private static func isDigits(_ text: String) -> Bool {
@@ -331,7 +327,7 @@ struct ThumborPlan {
 
     /// The requested size in pixels; 0 for sides not specified in pixels.
     private var box: PixelSize {
-        func pixels(_ side: ThumborPath.Side) -> Int {
+        func pixels(_ side: RelativeSize.Side) -> Int {
             if case .pixels(let count) = side { count } else { 0 }
         }
         return PixelSize(width: pixels(parts.width), height: pixels(parts.height))
@@ -358,7 +354,9 @@ struct ThumborPlan {
     /// Whether the box can be rotated to match the orientation of the image.
     private var mayBeTurned: Bool { box.isPositive && box.width != box.height }
 
-    private var hasOriginal: Bool { parts.width == .original || parts.height == .original }
+    private var hasOriginal: Bool {
+        parts.width == ThumborPath.original || parts.height == ThumborPath.original
+    }
 
     /// Returns the steps for an exact size, which cut off what exceeds it.
     private func cutSteps() throws(GrammarError) -> [TransformStep] {
@@ -378,14 +376,7 @@ struct ThumborPlan {
 
     /// The box, in which a side may be that of the source.
     private var relativeBox: RelativeSize {
-        func side(_ side: ThumborPath.Side) -> RelativeSize.Side {
-            switch side {
-            case .original: .percent(100)
-            case .pixels(let count): .pixels(count)
-            case .open: .pixels(0)
-            }
-        }
-        return RelativeSize(width: side(parts.width), height: side(parts.height))
+        RelativeSize(width: parts.width, height: parts.height)
     }
 
     /// Returns the steps if one side is that of the source: nothing is scaled unless the other side
@@ -400,10 +391,7 @@ struct ThumborPlan {
     // MARK: - Filters that depend on the size
 
     /// The step that cuts a changed image to the canvas.
-    private var cut: TransformStep {
-        func side(_ value: Int) -> RelativeSize.Side { value > 0 ? .pixels(value) : .percent(100) }
-        return .cropTo(RelativeSize(width: side(box.width), height: side(box.height)), .center)
-    }
+    private var cut: TransformStep { .cropTo(box.wholeIfOpen, .center) }
 
     /// Adds a rectangle of the source as a focus, weighted by its area.
     mutating func focus(on area: ThumborFocus) { foci.append(area) }
@@ -451,7 +439,7 @@ struct ThumborPlan {
 
     /// Puts the image on a canvas of the requested size.
     mutating func fill(_ color: Color, under: Bool) throws(GrammarError) {
-        guard parts.width != .original, parts.height != .original else {
+        guard !hasOriginal else {
             throw .notOffered("fill", "'orig' is not supported with fill: use numbers")
         }
         if parts.fit != nil || hasOtherSize, box != PixelSize(width: 0, height: 0) {

@@ -329,22 +329,17 @@ package struct TargetExplanation: Hashable, Sendable {
 
     /// The explanation with one line per known property.
     package var text: String {
-        var lines: [(String, String)] = []
-        func add(_ name: String, _ value: String?) {
-            if let value { lines.append((name, value)) }
-        }
-        add("status", status.map { "\($0)" })
-        add("answer", answer)
-        add("kind", kind)
-        add("source", source)
-        if kind != nil {
-            add("steps", steps.isEmpty ? "none" : steps.joined(separator: "\n"))
-            add("format", format ?? "that of the source")
-            add("varies", varies.isEmpty ? "no" : varies.joined(separator: ", "))
-        }
-        add("key", key)
-        add("cached", cached)
-        return lines.map { name, value in
+        let isLoad = kind != nil
+        let listed = steps.isEmpty ? "none" : steps.joined(separator: "\n")
+        let fields = varies.isEmpty ? "no" : varies.joined(separator: ", ")
+        let lines: [(name: String, value: String?)] = [
+            ("status", status.map { "\($0)" }), ("answer", answer), ("kind", kind),
+            ("source", source), ("steps", isLoad ? listed : nil),
+            ("format", isLoad ? format ?? "that of the source" : nil),
+            ("varies", isLoad ? fields : nil), ("key", key), ("cached", cached),
+        ]
+        return lines.compactMap { (name, value) -> String? in
+            guard let value else { return nil }
             let padded = name + String(repeating: " ", count: 9 - name.count)
             let indent = "\n" + String(repeating: " ", count: 9)
             return padded + value.split(separator: "\n").joined(separator: indent) + "\n"

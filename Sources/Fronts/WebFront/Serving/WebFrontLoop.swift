@@ -22,7 +22,9 @@ package struct WebFrontLoop: ~Copyable {
     private var stopSignals: StopSignals
     private let side: [SideListener]
     private var loop: EventLoop
-    private let sources: Sources
+    private let frontSource, readinessSource, signalSource: EventSource
+    /// In the order of the listeners.
+    private let sideSources: [EventSource]
     private var ending = ShutdownPhase.no
     private var nextBeat = Instant.now()
 
@@ -36,15 +38,6 @@ package struct WebFrontLoop: ~Copyable {
     private static let quietMilliseconds = 1_000
     private static let beatMilliseconds = 1_000
 
-    private struct Sources {
-        let server: EventSource
-        let front: EventSource
-        let readiness: EventSource
-        let signals: EventSource
-        /// In the order of the listeners.
-        let side: [EventSource]
-    }
-
     /// Takes ownership of the server, the signals that stop the loop, and additional listeners.
     /// `stopSignals` tells the supervisor's signals from others.
     package init(
@@ -53,16 +46,16 @@ package struct WebFrontLoop: ~Copyable {
         side: [SideListener] = []
     ) {
         var loop = EventLoop(sourcesMax: 4 + 2 * side.count)
-        var fronts: [EventSource] = []
+        var sideSources: [EventSource] = []
         for listener in side {
-            fronts.append(loop.add(descriptor: listener.front.descriptor))
+            sideSources.append(loop.add(descriptor: listener.front.descriptor))
             _ = loop.add(descriptor: listener.server.descriptor)
         }
-        sources = Sources(
-            server: loop.add(descriptor: server.descriptor),
-            front: loop.add(descriptor: front.descriptor),
-            readiness: loop.add(descriptor: front.readiness.descriptor),
-            signals: loop.add(descriptor: signals.descriptor.number), side: fronts)
+        _ = loop.add(descriptor: server.descriptor)
+        frontSource = loop.add(descriptor: front.descriptor)
+        readinessSource = loop.add(descriptor: front.readiness.descriptor)
+        signalSource = loop.add(descriptor: signals.descriptor.number)
+        self.sideSources = sideSources
         self.loop = consume loop
         self.side = side
         self.front = front
@@ -99,7 +92,7 @@ package struct WebFrontLoop: ~Copyable {
             let turn = try loop.wait(until: nextTurn)
             serve(turn)
             var (mustStop, isForced) = (false, false)
-            while turn.ready.contains(sources.signals), let received = try signals.next() {
+            while turn.ready.contains(signalSource), let received = try signals.next() {
                 guard received.signal != .hangUp else {
                     notify(.hangUp)
                     continue
@@ -117,13 +110,13 @@ package struct WebFrontLoop: ~Copyable {
     }
 
     private mutating func serve(_ turn: EventLoop.Turn) {
-        if turn.ready.contains(sources.front) { front.handleEnds() }
-        if turn.ready.contains(sources.readiness) { front.readiness.handleEnd() }
+        if turn.ready.contains(frontSource) { front.handleEnds() }
+        if turn.ready.contains(readinessSource) { front.readiness.handleEnd() }
         front.readiness.look(at: turn.wokenAt)
         server.run()
         front.reportRefusedConnections(at: turn.wokenAt)
         (front.connectionCount, front.slowReaders) = (server.connectionCount, server.slowReaders)
-        for (listener, source) in zip(side, sources.side) {
+        for (listener, source) in zip(side, sideSources) {
             if turn.ready.contains(source) { listener.front.handleAnswers() }
             listener.front.look(at: turn.wokenAt)
             listener.server.run()
