@@ -8,8 +8,8 @@ package import WebGrammar
 package struct AcceptHeader: Hashable, Sendable {
     /// A range and its weight in thousandths.
     private struct Range: Hashable {
-        let type: Substring
-        let subtype: Substring
+        /// The types, such as `image/png` or `image/*`.
+        let types: String
         let weight: Int
     }
 
@@ -36,22 +36,21 @@ package struct AcceptHeader: Hashable, Sendable {
     /// used for clients that name them.
     package func names(_ format: ImageFormat) -> Bool {
         guard let mime = format.mimeType else { return false }
-        return ranges.contains { "\($0.type)/\($0.subtype)" == mime && $0.weight > 0 }
+        return ranges.contains { $0.types == mime && $0.weight > 0 }
     }
 
     /// Whether the field names JSON.
     package var namesJSON: Bool {
-        ranges.contains { $0.type == "application" && $0.subtype == "json" && $0.weight > 0 }
+        ranges.contains { $0.types == "application/json" && $0.weight > 0 }
     }
 
     /// Returns the weight of a format in thousandths.
     package func weight(of format: ImageFormat) -> Int {
         guard !ranges.isEmpty else { return 1_000 }
         guard let mime = format.mimeType else { return 0 }
-        let parts = mime.split(separator: "/")
-        guard parts.count == 2 else { return 0 }
-        for (type, subtype) in [(parts[0], parts[1]), (parts[0], "*"), ("*", "*")] {
-            let found = ranges.filter { $0.type == type && $0.subtype == subtype }
+        let topLevel = mime.prefix { $0 != "/" }
+        for types in [mime, "\(topLevel)/*", "*/*"] {
+            let found = ranges.filter { $0.types == types }
             if let most = found.map(\.weight).max() { return most }
         }
         return 0
@@ -60,9 +59,8 @@ package struct AcceptHeader: Hashable, Sendable {
     private static func range(_ text: Substring) -> Range? {
         let words = text.split(separator: ";", omittingEmptySubsequences: false)
             .map { $0.trimmedOfBlanks }
-        guard let parts = words.first?.split(separator: "/", omittingEmptySubsequences: false),
-            parts.count == 2, parts.allSatisfy({ !$0.isEmpty })
-        else { return nil }
+        let parts = words[0].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
         var weight = 1_000
         for word in words.dropFirst() {
             let parts = word.lowercased()
@@ -72,9 +70,7 @@ package struct AcceptHeader: Hashable, Sendable {
             guard let thousandths = Self.thousandths(parts[1]) else { return nil }
             weight = thousandths
         }
-        return Range(
-            type: Substring(parts[0].lowercased()), subtype: Substring(parts[1].lowercased()),
-            weight: weight)
+        return Range(types: words[0].lowercased(), weight: weight)
     }
 
     /// Parses `0` or `1` with at most three decimals (RFC 9110 §12.4.2), as thousandths.
