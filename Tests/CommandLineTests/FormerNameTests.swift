@@ -81,7 +81,7 @@ import Testing
     private func parsed(
         _ renaming: Renaming, _ arguments: [String], _ variables: [String: String] = [:]
     ) throws -> AnyHashable {
-        let command = try #require(Command.all.first { $0.name == renaming.command })
+        let command = try #require(Command.documented.first { $0.name == renaming.command })
         let environment = ["HOME": "/home/a"].merging(variables) { $1 }
         let read = try OptionReader.read(
             renaming.others + arguments, command.definitions, environment: environment)
@@ -124,12 +124,20 @@ import Testing
     }
 
     @Test func aFormerCommandIsTheCurrentOne() throws {
-        #expect(Command.named("blacklist")?.name == Command.failureCache.name)
-        for command in Command.all {
+        #expect(ToolCommand.named("blacklist")?.command.name == Command.failureCache.name)
+        for command in Command.documented {
             for name in [command.name] + command.formerNames {
-                #expect(Command.named(name)?.name == command.name)
+                #expect(ToolCommand.named(name)?.command.name == command.name)
             }
         }
+    }
+
+    @Test func whatIsNotListedRunsNothing() {
+        for name in ["", "Health", "healthy", "--health", "imagebus"] {
+            #expect(ToolCommand.named(name) == nil)
+        }
+        let names = Command.documented.flatMap { [$0.name] + $0.formerNames }
+        #expect(Set(names).count == names.count)
     }
 
     /// Returns the text of a manual page without the escapes of hyphens and fonts.

@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func everyCommandHasItsHelpWithExamples() {
-        for command in Command.all {
+        for command in Command.documented {
             let text = HelpText.text(of: command)
             for definition in command.definitions where definition.visibility == .shown {
                 #expect(text.contains("--\(definition.name)"), "\(command.name)")
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func everyOptionOfACommandHasOneName() {
-        for command in Command.all {
+        for command in Command.documented {
             let names = command.definitions.flatMap { [$0.name] + $0.formerNames }
             #expect(Set(names).count == names.count, "\(command.name)")
             let letters = command.definitions.compactMap(\.letter)

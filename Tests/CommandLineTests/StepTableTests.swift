@@ -8,7 +8,7 @@ import Testing
 /// One list defines all steps, and all documentation covers it completely.
 @Suite struct StepTableTests {
     @Test func everyStepIsAnOptionWithHelp() throws {
-        let get = try #require(Command.all.first { $0.name == "get" })
+        let get = try #require(Command.documented.first { $0.name == "get" })
         let help = HelpText.text(of: get)
         for syntax in TransformStep.syntaxes {
             #expect(help.contains("--\(syntax.name)"), "\(syntax.name)")
@@ -17,7 +17,7 @@ import Testing
 
     @Test func everySettingOfAnEncoderIsAnOptionWithHelp() throws {
         for name in ["get", "prefetch"] {
-            let command = try #require(Command.all.first { $0.name == name })
+            let command = try #require(Command.documented.first { $0.name == name })
             let help = HelpText.text(of: command)
             for setting in OutputSetting.allCases {
                 #expect(help.contains("--\(setting.optionName)"), "\(setting.name)")

@@ -22,10 +22,7 @@ enum CommandLineTool {
             return Terminal.finish(name, HelpText.version)
         default: break
         }
-        if name == CompanionProgram.bench.command {
-            return CompanionProgram.bench.run(Array(arguments.dropFirst()))
-        }
-        guard let command = Command.named(name) else {
+        guard let command = ToolCommand.named(name) else {
             let names = Command.documented.map(\.name)
             Terminal.error(
                 "imagebus: unknown command '\(name)'"
@@ -34,12 +31,60 @@ enum CommandLineTool {
                     + " See imagebus --help\n")
             return Command.usageStatus
         }
-        let options = Array(arguments.dropFirst())
-        return command.run(options, environment: environment) { (read) throws(UsageError) in
-            // A private stack inherits the environment of its parent process, which has already
-            // warned.
-            if !read.isSet("parent-pid") { warn(command, environment) }
-            return try perform(command, read, environment)
+        return command.run(Array(arguments.dropFirst()), environment)
+    }
+}
+
+/// A command that this program can run: its documentation, and the function that runs it.
+struct ToolCommand: Sendable {
+    let command: Command
+    /// Receives the arguments after the name and the environment; returns the exit status.
+    let run: @Sendable ([String], [String: String]) -> Int32
+
+    /// All commands, in the order of the help. No other code is reached by a name.
+    static let all: [ToolCommand] = [
+        ToolCommand(.serve, ServeOptions.init, ServeCommand.run),
+        ToolCommand(.get, GetOptions.init, GetCommand.run),
+        ToolCommand(.animate, AnimateOptions.init, AnimateCommand.run),
+        ToolCommand(.prefetch, PrefetchOptions.init, PrefetchTool.run),
+        ToolCommand(.status, StatusOptions.init, StatusCommand.run),
+        ToolCommand(.health, HealthOptions.init, HealthCommand.run),
+        ToolCommand(.doctor, DoctorOptions.init, DoctorCommand.run),
+        ToolCommand(.cache, CacheOptions.init, CacheTool.run),
+        ToolCommand(.failureCache, FailureCacheOptions.init, FailureCacheTool.run),
+        ToolCommand(.downloads, DownloadsOptions.init, DownloadsTool.run),
+        ToolCommand(.cancel, CancelOptions.init, CancelTool.run),
+        ToolCommand(.drain, DrainOptions.init, DrainTool.run),
+        ToolCommand(.config, ConfigurationCheck.Options.init, ConfigurationCheck.run),
+        ToolCommand(.url, URLOptions.init, { CompanionProgram.gateway.run($0.arguments) }),
+        ToolCommand(.completion, { read, _ in read }, DocumentationCommand.printScript),
+        ToolCommand(.manual, { read, _ in read }, DocumentationCommand.printManual),
+        ToolCommand(
+            command: .bench, run: { arguments, _ in CompanionProgram.bench.run(arguments) }),
+    ]
+
+    /// Returns the command with a name, or with a former one.
+    static func named(_ name: String) -> ToolCommand? {
+        all.first { $0.command.name == name || $0.command.formerNames.contains(name) }
+    }
+}
+
+extension ToolCommand {
+    /// A command of this program, which reads its options and then performs it with them.
+    private init<Options>(
+        _ command: Command,
+        _ options:
+            @escaping @Sendable (ReadOptions, [String: String]) throws(UsageError) ->
+            Options,
+        _ perform: @escaping @Sendable (Options) throws(UsageError) -> Int32
+    ) {
+        self.init(command: command) { arguments, environment in
+            command.run(arguments, environment: environment) { (read) throws(UsageError) in
+                // A private stack inherits the environment of its parent process, which has
+                // already warned.
+                if !read.isSet("parent-pid") { Self.warn(command, environment) }
+                return try perform(try options(read, environment))
+            }
         }
     }
 
@@ -52,60 +97,11 @@ enum CommandLineTool {
             Terminal.complain(command.name, line)
         }
     }
-
-    private static func perform(
-        _ command: Command, _ read: ReadOptions, _ environment: [String: String]
-    ) throws(UsageError) -> Int32 {
-        switch command.name {
-        case Command.serve.name:
-            return ServeCommand.run(try ServeOptions(read, environment: environment))
-        case Command.get.name: return GetCommand.run(try GetOptions(read, environment: environment))
-        case Command.animate.name:
-            return AnimateCommand.run(try AnimateOptions(read, environment: environment))
-        case Command.prefetch.name:
-            return PrefetchTool.run(try PrefetchOptions(read, environment: environment))
-        case Command.status.name:
-            return StatusCommand.run(try StatusOptions(read, environment: environment))
-        case Command.doctor.name:
-            return DoctorCommand.run(try DoctorOptions(read, environment: environment))
-        case Command.failureCache.name:
-            return FailureCacheTool.run(try FailureCacheOptions(read, environment: environment))
-        case Command.cache.name:
-            return CacheTool.run(try CacheOptions(read, environment: environment))
-        case Command.cancel.name:
-            return CancelTool.run(try CancelOptions(read, environment: environment))
-        case Command.drain.name:
-            return DrainTool.run(try DrainOptions(read, environment: environment))
-        case Command.downloads.name:
-            return DownloadsTool.run(try DownloadsOptions(read, environment: environment))
-        case Command.config.name:
-            return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
-        case Command.url.name:
-            let options = try URLOptions(read, environment: environment)
-            return CompanionProgram.gateway.run(options.arguments)
-        case Command.completion.name: return try DocumentationCommand.printScript(read)
-        case Command.manual.name: return try DocumentationCommand.printManual(read)
-        default:
-            return HealthCommand.run(try HealthOptions(read, environment: environment))
-        }
-    }
 }
 
 extension Command {
-    /// The commands implemented by this program.
-    static let all: [Command] = [
-        .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .failureCache,
-        .downloads,
-        .cancel, .drain, .config, .url, .completion, .manual,
-    ]
-
-    /// All commands, including those implemented by another program.
-    static let documented = all + [.bench]
-
-    /// Returns the command with a name, or with a former one.
-    static func named(_ name: String) -> Command? {
-        all.first { $0.name == name || $0.formerNames.contains(name) }
-    }
+    /// The documentation of all commands.
+    static var documented: [Command] { ToolCommand.all.map(\.command) }
 }
 
 extension HelpText {

@@ -73,7 +73,7 @@ import Testing
 
     /// The values in the table are exactly those that the parser accepts.
     @Test func wordsOfTheTableAreThoseThatAreRead() {
-        for command in Command.all {
+        for command in Command.documented {
             for option in command.shownDefinitions where option.value != nil {
                 let begin = "--\(option.name): "
                 let refusal = Self.refusal(command, option, "xyzzy")
