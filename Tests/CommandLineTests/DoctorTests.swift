@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Linux
 import Model
+import Reporting
 import TestKit
 import Testing
 
@@ -29,26 +30,33 @@ import Testing
         (properties.runtime, properties.cache) = (
             place(4 << 30), place(50 << 30, isTemporary: false)
         )
+        properties.sharedMemory = place(0, isTemporary: false)
         change(&properties)
         return properties
     }
 
+    private func report(_ properties: MachineProperties) -> DoctorReport {
+        DoctorReport(DoctorSubject(machine: MachineChecks(properties)))
+    }
+
     @Test func aMachineThatHasAllLacksNothing() {
-        let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
-        #expect(report.findings.allSatisfy { $0.state == .ok && $0.hint == nil })
+        let report = report(properties())
+        #expect(report.findings.allSatisfy { $0.result.state == .ok && $0.result.hint == nil })
         #expect(report.findings.count == 8)
         #expect(report.exitStatus == 0)
         #expect(report.text(colored: false).hasSuffix("\nall checks passed\n"))
     }
 
     @Test func theLimitOfTheDiskTierIsSaid() {
-        let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
+        let report = report(properties())
         let cache = report.findings.first { $0.name == "cache directory" }
-        #expect(cache?.says.hasSuffix("the disk tier uses at most 819.2 MB") == true, "\(report)")
+        #expect(
+            cache?.result.says.hasSuffix("the disk tier uses at most 819.2 MB") == true,
+            "\(report)")
     }
 
     private static let faults:
-        [(String, DoctorFinding.State, @Sendable (inout MachineProperties) -> Void)] = [
+        [(String, DoctorResult.State, @Sendable (inout MachineProperties) -> Void)] = [
             ("kernel", .missing, { $0.hasMemoryFiles = false }),
             ("kernel", .missing, { $0.hasProcessReferences = false }),
             ("landlock", .short, { $0.landlock = nil }),
@@ -71,25 +79,75 @@ import Testing
 
     @Test(arguments: faults.indices) func whatIsWrongIsNamedWithWhatToDo(_ index: Int) {
         let (name, state, change) = Self.faults[index]
-        let findings = MachineFindings(properties: properties(change)).all
-        let bad = findings.filter { $0.state != .ok }
-        #expect(bad.map(\.name) == [name] && bad.first?.state == state, "\(bad)")
-        #expect(bad.first?.hint?.isEmpty == false, "\(bad)")
-        let report = DoctorReport(findings: findings)
+        let report = report(properties(change))
+        let bad = report.findings.filter { $0.result.state != .ok }
+        #expect(bad.map(\.name) == [name] && bad.first?.result.state == state, "\(bad)")
+        let hint = bad.first?.result.hint ?? ""
+        #expect(!hint.isEmpty, "\(bad)")
         #expect(report.exitStatus == (state == .missing ? 1 : 0))
-        #expect(report.text(colored: false).contains("-> \(bad.first?.hint ?? "?")\n"))
+        #expect(report.text(colored: false).contains("-> \(hint)\n"))
+    }
+
+    @Test func segmentsOfADirectoryOnADiskAreInSharedMemory() {
+        let properties = properties {
+            $0.runtime.isTemporary = false
+            $0.sharedMemory.isTemporary = true
+            $0.sharedMemory.availableBytes = 4 << 30
+        }
+        #expect(report(properties).findings.allSatisfy { $0.result.state == .ok })
+    }
+
+    @Test func theDirectoryOfTheRunningStackIsChecked() {
+        let folder = TestKit.TemporaryDirectory()
+        func says(_ words: [String]) -> DoctorResult {
+            // Without a stack, this directory would be reported.
+            var machine = MachineChecks(properties { $0.cache?.isWritable = false })
+            machine.stackCache = StackCache(arguments: Array(words.joined(separator: "\0").utf8))
+            return machine.cache
+        }
+        let program = "/usr/libexec/imagebus/imagebus-cache"
+        #expect(says([program, "--cache-dir", folder.path]).says.hasPrefix("\(folder.path): "))
+        #expect(says([program]) == .ok("none: the stack caches in memory only"))
+        #expect(says([program, "--cache-dir"]) == .ok("none: the stack caches in memory only"))
+        #expect(says(["/bin/sh", "--cache-dir", folder.path]).state == .missing)
+        #expect(says([]).state == .missing)
+    }
+
+    @Test func theDiskTierIsDescribed() {
+        var cache = CacheStatus()
+        #expect(DoctorStack.diskTier(cache) == .ok("none: the stack caches in memory only"))
+        cache.disk = .healthy
+        (cache.diskEntries, cache.diskBytes, cache.diskBytesMax) = (3, 2_048, 4_096)
+        #expect(DoctorStack.diskTier(cache) == .ok("healthy: 3 entries, 2.0 KB of 4.0 KB"))
+        cache.disk = .degraded
+        cache.diskReason = "full: no space"
+        #expect(DoctorStack.diskTier(cache).state == .short)
+        #expect(DoctorStack.diskTier(cache).says == "full: no space")
+    }
+
+    @Test func librariesAreNamedByTheirPackages() {
+        let owners = """
+            diversion by dash from: /bin/sh
+            libvips42:amd64: /usr/lib/x86_64-linux-gnu/libvips.so.42.16.1
+            zlib1g: /lib/x86_64-linux-gnu/libz.so.1.2.13
+
+            """
+        let packages = LibraryPackages.packages(of: owners)
+        #expect(packages["libvips.so.42.16.1"] == "libvips42")
+        #expect(packages["libz.so.1.2.13"] == "zlib1g")
+        let abilities = ProgramAbilities("library vips 42.16.1\nlibrary own 1\n")
+        let result = abilities.result(["vips 42.16.1": "libvips42 8.14.1-3"])
+        #expect(result == .ok("libvips42 8.14.1-3, own 1"))
     }
 
     /// Files as the kernel writes them.
     @Test func aGroupWithLessThanItsProcessMayTakeIsShort() throws {
-        let findings = GroupFindings([
-            .init(kind: .decode, limitBytes: 3 << 30), .init(kind: .decode, limitBytes: 1 << 30),
-            .init(kind: .transform, limitBytes: 3 << 30), .init(kind: .cache, limitBytes: 1 << 20),
-        ]).all
-        #expect(findings.map(\.name) == ["decode memory", "transform memory"])
-        #expect(findings.map(\.state) == [.short, .ok])
-        #expect(findings[0].hint?.contains("MemoryMax=2048M in its unit") == true)
-        #expect(GroupFindings([]).all.isEmpty)
+        let decode = DoctorStack.memory(of: .decode, limits: [3 << 30, 1 << 30])
+        #expect(decode?.state == .short)
+        #expect(decode?.hint?.contains("MemoryMax=2048M in its unit") == true)
+        #expect(DoctorStack.memory(of: .transform, limits: [3 << 30])?.state == .ok)
+        #expect(DoctorStack.memory(of: .cache, limits: [1 << 20]) == nil)
+        #expect(DoctorStack.memory(of: .decode, limits: []) == nil)
     }
 
     /// For cgroup v2 and v1, which uses a number for "no limit".
@@ -146,15 +204,13 @@ import Testing
             library webp 7.1.5
 
             """
-        let found = ProgramFindings.finding("imagebus-decode", text)
-        #expect(
-            found
-                == .ok("imagebus-decode", "reads jpeg, png; vips 42.16.1, webp 7.1.5"))
-        let lacking = ProgramFindings.finding("imagebus-decode", text + "lacks heic: no libheif\n")
+        let found = ProgramAbilities(text).result([:])
+        #expect(found == .ok("reads jpeg, png; vips 42.16.1, webp 7.1.5"))
+        let lacking = ProgramAbilities(text + "lacks heic: no libheif\n").result([:])
         #expect(lacking.state == .short && lacking.says.hasSuffix("; heic: no libheif"))
         let hint = "apt-get install libvips42 libheif1; scripts/setup installs all libraries"
         #expect(lacking.hint == hint)
-        #expect(ProgramFindings.finding("imagebus-decode", nil).state == .missing)
+        #expect(ProgramAbilities("").result([:]) == .ok("starts"))
     }
 
     @Test func theStageThatDidNotAnswerIsNamed() {
@@ -168,16 +224,33 @@ import Testing
         #expect(HealthCommand.complaint([good, full]) == nil)
         #expect(
             HealthCommand.complaint([good, bad])?.hasPrefix("decode failed (after") == true)
-        #expect(StackFindings.canary([good]).first?.state == .ok)
+        #expect(DoctorStack.canary([good])?.state == .ok)
         #expect(
-            StackFindings.canary([good, bad]).first?.hint?.contains("imagebus drain decode")
-                == true)
+            DoctorStack.canary([good, bad])?.hint?.contains("imagebus drain decode") == true)
+        #expect(DoctorStack.canary([]) == nil)
+    }
+
+    private func finding(_ name: String, _ result: DoctorResult) -> DoctorFinding {
+        DoctorFinding(name: name, purpose: "", result: result)
+    }
+
+    @Test func aFindingIsOneObject() throws {
+        let report = DoctorReport([finding("kernel", .missing("old", hint: "new"))])
+        #expect(
+            try JSONText.text(report) == """
+                {"findings":[{"checks":"","mend":"new","name":"kernel","says":"old",\
+                "state":"missing"}]}
+
+                """)
+        let names = DoctorCheck.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(DoctorCheck.all.allSatisfy { !$0.purpose.isEmpty })
     }
 
     @Test func colorsStandAroundStatesAlone() {
-        let report = DoctorReport(findings: [
-            .ok("kernel", "Linux"), .short("landlock", "none", hint: "lsm"),
-            .missing("cache", "gone\u{1B}[2J", hint: "mkdir"),
+        let report = DoctorReport([
+            finding("kernel", .ok("Linux")), finding("landlock", .short("none", hint: "lsm")),
+            finding("cache", .missing("gone\u{1B}[2J", hint: "mkdir")),
         ])
         let text = report.text(colored: true)
         #expect(text.contains("\u{1B}[32mok       \u{1B}[0mkernel    Linux\n"))
@@ -188,7 +261,7 @@ import Testing
 
     @Test func longLinesAreBrokenBelowTheirBegin() {
         let words = Array(repeating: "word", count: 40).joined(separator: " ")
-        let report = DoctorReport(findings: [.short("memory", words, hint: words)])
+        let report = DoctorReport([finding("memory", .short(words, hint: words))])
         let lines = report.text(colored: false, columns: 60).split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > 8, "\(lines)")
         #expect(lines[1].hasPrefix("                 word"), "\(lines)")

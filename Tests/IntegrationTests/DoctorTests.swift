@@ -17,7 +17,8 @@ extension RealProcesses {
                 let end = try stack.run(["doctor", "--json", "--within", "60s"])
                 let states = try states(end)
                 for name in [
-                    "kernel", "programs", "front socket", "admin socket", "stack", "canary",
+                    "kernel", "programs", "front socket", "admin socket", "stack", "disk tier",
+                    "canary",
                 ] {
                     #expect(states[name] == "ok", "\(name): \(end)")
                 }
@@ -28,7 +29,11 @@ extension RealProcesses {
                     end.json()["findings"]?.array?.first { $0["name"]?.text == "imagebus-decode" })
                 #expect(
                     messages["says"]?.text?.hasPrefix("reads jpeg, png, ") == true, "\(messages)")
-                #expect(messages["says"]?.text?.contains("vips 42.") == true, "\(messages)")
+                #expect(messages["says"]?.text?.contains("libvips42 8.") == true, "\(messages)")
+                let cache = try end.json()["findings"]?.array?.first {
+                    $0["name"]?.text == "cache directory"
+                }
+                #expect(cache?["says"]?.text?.hasPrefix(stack.cacheDirectory) == true, "\(end)")
                 #expect(end.exitStatus == (states.values.contains("missing") ? 1 : 0))
                 let text = try stack.run(["doctor"])
                 #expect(text.outputText.contains("\nok       canary"), "\(text)")

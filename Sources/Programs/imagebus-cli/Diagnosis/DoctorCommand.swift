@@ -1,11 +1,9 @@
 import CommandLineInterface
 import Glibc
-import Imagebus
 import Linux
 import Model
 import ProcessRuntime
 import Reporting
-import Supervision
 
 extension Command {
     static let doctor = Command(
@@ -19,9 +17,11 @@ extension Command {
 
             - the kernel and its sandbox features;
             - the limits of descriptors, memory and disk transfers;
-            - the space for shared memory and the disk tier;
-            - the programs, their libraries and their formats;
-            - the sockets and processes of a running stack, which also processes a small image.
+            - the space for shared memory and the disk tier, in the directory that the running stack
+              uses unless --cache-dir names another one;
+            - the programs, their formats and the packages of their libraries;
+            - the sockets, processes and disk tier of a running stack, which also processes a small
+              image.
 
             doctor changes nothing.
 
@@ -42,7 +42,9 @@ extension Command {
 struct DoctorOptions: Hashable {
     var stack: OperatorOptions
     var cacheDirectory: String?
-    /// The directory of the stack's programs; `nil` for that of this program.
+    /// Whether the cache directory was specified, so that it is not that of the running stack.
+    var namesCacheDirectory: Bool
+    /// The directory of the stack's programs; `nil` if it can't be determined.
     var programs: String?
     /// The timeout for an image to pass through the stack, in milliseconds.
     var milliseconds: Int
@@ -52,7 +54,8 @@ struct DoctorOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(withoutOperands: read, environment: environment)
         cacheDirectory = try read.cacheDirectory(environment)
-        programs = environment["IMAGEBUS_PROGRAMS"].flatMap { $0.isEmpty ? nil : $0 }
+        namesCacheDirectory = read.isSet(OptionDefinition.cacheDirectory.name)
+        programs = try? ServeOptions.programsDirectory(environment: environment)
         milliseconds = try Self.within(read)
         hasColors = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
@@ -70,7 +73,7 @@ struct DoctorOptions: Hashable {
 /// `imagebus doctor`: what is wrong with this machine and its stack, and how to fix it.
 enum DoctorCommand {
     static func run(_ options: DoctorOptions) -> Int32 {
-        let report = DoctorReport(findings: findings(options))
+        let report = DoctorReport(DoctorSubject(options))
         if options.stack.printsJSON {
             // Texts can always be encoded as JSON.
             let text = (try? JSONText.text(report)) ?? ""
@@ -83,30 +86,82 @@ enum DoctorCommand {
         Terminal.control(1, report.text(colored: true, columns: TerminalScreen.current?.columns))
         return report.exitStatus
     }
+}
 
-    private static func findings(_ options: DoctorOptions) -> [DoctorFinding] {
-        var properties = MachineProperties(
-            runtime: options.stack.runtimeDirectory.path, cache: options.cacheDirectory)
-        // If the directory is on a disk, segments are in /dev/shm.
-        if properties.runtime.isWritable, !properties.runtime.isTemporary {
-            let path = properties.runtime.path
-            properties.runtime = DirectoryProperties("/dev/shm")
-            properties.runtime.path = path
-        }
-        return MachineFindings(properties: properties).all + programs(options)
-            + StackFindings.all(options)
-    }
+/// What the checks examine; each part is determined once.
+struct DoctorSubject {
+    var machine: MachineChecks
+    /// `nil` if their directory can't be determined.
+    var programs: StackPrograms?
+    var stack: DoctorStack?
+}
 
-    private static func programs(_ options: DoctorOptions) -> [DoctorFinding] {
-        if let named = options.programs { return ProgramFindings.all(in: named) }
-        guard let path = try? ProgramNeighbor.path(""), let end = path.lastIndex(of: "/") else {
-            return []
-        }
-        return ProgramFindings.all(in: String(path[..<end]))
+extension DoctorSubject {
+    init(_ options: DoctorOptions) {
+        let stack = DoctorStack(options)
+        machine = MachineChecks(
+            MachineProperties(
+                runtime: options.stack.runtimeDirectory.path, cache: options.cacheDirectory))
+        if !options.namesCacheDirectory { machine.stackCache = stack.cacheDirectory }
+        programs = options.programs.map { StackPrograms(in: $0) }
+        self.stack = stack
     }
 }
 
-struct DoctorFinding: Encodable, Hashable {
+/// Something that `doctor` checks.
+struct DoctorCheck: Sendable {
+    /// One or two words.
+    let name: String
+    /// What is checked, as a noun phrase.
+    let purpose: String
+    /// Returns `nil` if the check doesn't apply.
+    let result: @Sendable (DoctorSubject) -> DoctorResult?
+
+    init(
+        _ name: String, _ purpose: String,
+        _ result: @escaping @Sendable (DoctorSubject) -> DoctorResult?
+    ) {
+        (self.name, self.purpose, self.result) = (name, purpose, result)
+    }
+
+    /// All checks, in the order of the output.
+    static let all: [DoctorCheck] = ofMachine + ofPrograms + ofStack
+
+    private static let ofMachine: [DoctorCheck] = [
+        DoctorCheck("kernel", "the kernel functions that serve requires") { $0.machine.kernel },
+        DoctorCheck("landlock", "the isolation of decoders from files") { $0.machine.landlock },
+        DoctorCheck("seccomp", "the system call filter of decoders") { $0.machine.seccomp },
+        DoctorCheck("descriptors", "the limit on file descriptors") { $0.machine.descriptors },
+        DoctorCheck("memory", "memory for one decoder per core") { $0.machine.memory },
+        DoctorCheck("disk transfers", "limits on disk transfers") { $0.machine.transfers },
+        DoctorCheck("runtime directory", "space for shared memory") { $0.machine.runtime },
+        DoctorCheck("cache directory", "space for the disk tier") { $0.machine.cache },
+    ]
+
+    private static let ofPrograms: [DoctorCheck] =
+        [DoctorCheck("programs", "the installed programs") { $0.programs?.presence }]
+        + WorkerKind.workers.map { kind in
+            DoctorCheck(StackPrograms.name(of: kind), "its formats and libraries") {
+                $0.programs?.result(of: kind)
+            }
+        }
+
+    private static let ofStack: [DoctorCheck] =
+        [
+            DoctorCheck("front socket", "permission to load images") { $0.stack?.front },
+            DoctorCheck("admin socket", "permission to operate the stack") { $0.stack?.admin },
+            DoctorCheck("stack", "the processes of the running stack") { $0.stack?.state },
+            DoctorCheck("disk tier", "the state of the disk tier") { $0.stack?.diskTier },
+        ]
+        + [WorkerKind.decode, .transform].map { kind in
+            DoctorCheck("\(kind.name) memory", "the control group of each process") {
+                $0.stack?.memory(of: kind)
+            }
+        } + [DoctorCheck("canary", "a small image through all stages") { $0.stack?.canary }]
+}
+
+/// What a check found.
+struct DoctorResult: Encodable, Hashable {
     /// The severity.
     enum State: String, Encodable {
         case ok
@@ -116,30 +171,46 @@ struct DoctorFinding: Encodable, Hashable {
         case missing
     }
 
-    /// One or two words.
-    let name: String
     let state: State
     /// What was found, and its consequences.
     let says: String
     /// What to do; `nil` if everything is fine.
-    let hint: String?
+    var hint: String?
 
     private enum CodingKeys: String, CodingKey {
-        case name, state, says
+        case state, says
         // The name in the output (SEMANTICS §15.11).
         case hint = "mend"
     }
 
-    static func ok(_ name: String, _ says: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .ok, says: says, hint: nil)
+    static func ok(_ says: String) -> DoctorResult { DoctorResult(state: .ok, says: says) }
+
+    static func short(_ says: String, hint: String) -> DoctorResult {
+        DoctorResult(state: .short, says: says, hint: hint)
     }
 
-    static func short(_ name: String, _ says: String, hint: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .short, says: says, hint: hint)
+    static func missing(_ says: String, hint: String) -> DoctorResult {
+        DoctorResult(state: .missing, says: says, hint: hint)
+    }
+}
+
+/// The result of a check, with the check.
+struct DoctorFinding: Encodable {
+    let name: String
+    /// What was checked.
+    let purpose: String
+    let result: DoctorResult
+
+    private enum CodingKeys: String, CodingKey {
+        case name
+        case purpose = "checks"
     }
 
-    static func missing(_ name: String, _ says: String, hint: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .missing, says: says, hint: hint)
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(name, forKey: .name)
+        try values.encode(purpose, forKey: .purpose)
+        try result.encode(to: encoder)
     }
 }
 
@@ -147,8 +218,22 @@ struct DoctorFinding: Encodable, Hashable {
 struct DoctorReport: Encodable {
     let findings: [DoctorFinding]
 
+    init(_ findings: [DoctorFinding]) { self.findings = findings }
+
+    /// Runs all checks.
+    init(_ subject: DoctorSubject) {
+        self.init(
+            DoctorCheck.all.compactMap { check in
+                check.result(subject).map {
+                    DoctorFinding(name: check.name, purpose: check.purpose, result: $0)
+                }
+            })
+    }
+
     /// 0 unless something is missing; shortages don't count as failures.
-    var exitStatus: Int32 { findings.contains { $0.state == .missing } ? Self.errorStatus : 0 }
+    var exitStatus: Int32 {
+        findings.contains { $0.result.state == .missing } ? Self.errorStatus : 0
+    }
 
     private static let errorStatus: Int32 = 1
 
@@ -156,13 +241,14 @@ struct DoctorReport: Encodable {
     func text(colored: Bool, columns: Int? = nil) -> String {
         let width = (findings.map(\.name.count).max() ?? 0) + 2
         let lines = findings.map { finding in
-            let state = HelpText.padded(finding.state.rawValue, to: Self.stateWidth)
-            let painted = colored ? Self.painted(state, finding.state) : state
+            let result = finding.result
+            let state = HelpText.padded(result.state.rawValue, to: Self.stateWidth)
+            let painted = colored ? Self.painted(state, result.state) : state
             let name = HelpText.padded(finding.name, to: width)
             let blank = HelpText.padded("", to: Self.stateWidth + width)
             let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
-            let says = Self.broken(finding.says, to: room, below: blank)
-            let hint = finding.hint.map { text in
+            let says = Self.broken(result.says, to: room, below: blank)
+            let hint = result.hint.map { text in
                 let text = Self.broken(text, to: room.map { $0 - 3 }, below: blank + "   ")
                 return "\(blank)-> \(text)\n"
             }
@@ -172,8 +258,8 @@ struct DoctorReport: Encodable {
     }
 
     private var summary: String {
-        let missing = findings.count { $0.state == .missing }
-        let short = findings.count { $0.state == .short }
+        let missing = findings.count { $0.result.state == .missing }
+        let short = findings.count { $0.result.state == .short }
         if missing == 0, short == 0 { return "all checks passed" }
         return "\(missing) missing, \(short) short, \(findings.count) checks"
     }
@@ -189,7 +275,7 @@ struct DoctorReport: Encodable {
     private static let stateWidth = 9
     private static let roomMin = 20
 
-    private static func painted(_ text: String, _ state: DoctorFinding.State) -> String {
+    private static func painted(_ text: String, _ state: DoctorResult.State) -> String {
         let color =
             switch state {
             case .ok: 32
@@ -197,237 +283,5 @@ struct DoctorReport: Encodable {
             case .missing: 31
             }
         return "\u{1B}[\(color)m\(text)\u{1B}[0m"
-    }
-}
-
-/// Checks whether a stack is running, whether this user may use it, and whether images pass through
-/// it.
-enum StackFindings {
-    static func all(_ options: DoctorOptions) -> [DoctorFinding] {
-        let route: StackRoute
-        do throws(ImageError) {
-            guard let found = try Self.route(options.stack) else {
-                let place = options.stack.runtimeDirectory
-                let says = "no stack runs in \(place.path)"
-                // If a stack was specified explicitly, it is expected to run.
-                return [
-                    place.isNamed
-                        ? .missing(
-                            "stack", says, hint: "imagebus serve --runtime-dir \(place.path)")
-                        : .ok(
-                            "stack",
-                            "\(says): imagebus get starts a private one, imagebus serve "
-                                + "a shared one")
-                ]
-            }
-            route = found
-        } catch {
-            return [
-                .missing(
-                    "stack", "\(error)",
-                    hint:
-                        "select the stack with --runtime-dir or --endpoint; usermod -a -G "
-                        + "imagebus-clients USER lets a user load images from an installed one")
-            ]
-        }
-        let sockets = sockets(route)
-        guard sockets.allSatisfy({ $0.state == .ok }), access(route.paths.adminSocket, W_OK) == 0
-        else { return sockets }
-        return sockets + report(options.stack)
-            + canary(StackCanary(milliseconds: options.milliseconds).run(route))
-    }
-
-    private static func route(_ stack: OperatorOptions) throws(ImageError) -> StackRoute? {
-        if let endpoint = stack.endpoint { return try StackRoute(endpoint: endpoint) }
-        return try StackRoute(in: stack.runtimeDirectory, asOperator: true)
-    }
-
-    private static func sockets(_ route: StackRoute) -> [DoctorFinding] {
-        let (front, admin) = (route.paths.frontSocket, route.paths.adminSocket)
-        let user = CurrentProcess.userID
-        guard access(front, F_OK) == 0 || access(route.paths.root, X_OK) != 0 else {
-            return [
-                .missing(
-                    "stack", "no coordinator listens at \(front)",
-                    hint: "imagebus serve --runtime-dir \(route.paths.root)")
-            ]
-        }
-        guard access(front, R_OK | W_OK) == 0 else {
-            return [
-                .missing(
-                    "front socket", "user \(user) has no write permission for \(front)",
-                    hint: "usermod -a -G imagebus-clients USER, then log in again")
-            ]
-        }
-        let isOperator = access(admin, R_OK | W_OK) == 0
-        return [
-            .ok("front socket", "user \(user) can load images through \(front)"),
-            .ok(
-                "admin socket",
-                isOperator
-                    ? "user \(user) is an operator at \(admin)"
-                    : "\(admin) is only accessible to operators, who can use status, cache and the "
-                        + "canary"),
-        ]
-    }
-
-    private static func report(_ stack: OperatorOptions) -> [DoctorFinding] {
-        do throws(ImageError) {
-            let report = try OperatorQuery.ask(stack) { client throws(ImageError) in
-                try await client.status()
-            }
-            guard let complaint = HealthCommand.complaint(report) else {
-                let seconds = report.uptimeMilliseconds / 1_000
-                return [.ok("stack", "\(report.processes.count) processes, up \(seconds) s")]
-                    + disks(report) + GroupFindings(report).all
-            }
-            return [
-                .missing(
-                    "stack", complaint,
-                    hint: "check imagebus status and the log of serve (journalctl -u 'imagebus-*')")
-            ] + GroupFindings(report).all
-        } catch {
-            return [
-                .missing(
-                    "stack", "\(error)", hint: "imagebus drain coordinator, or restart serve")
-            ]
-        }
-    }
-
-    /// Returns findings for disk caches that don't work; loads continue without them.
-    static func disks(_ report: StatusReport) -> [DoctorFinding] {
-        report.caches.filter { $0.disk == .degraded }.map { cache in
-            .short(
-                "disk cache", cache.diskReason,
-                hint: "repair the file system of --cache-dir; the cache retries automatically")
-        }
-    }
-
-    static func canary(_ steps: [StackCanary.Step]) -> [DoctorFinding] {
-        guard let last = steps.last, last.error != nil else {
-            let spent = steps.map { "\($0.stage.rawValue) \(Int($0.milliseconds.rounded())) ms" }
-            return [.ok("canary", "an image passed through: \(spent.joined(separator: ", "))")]
-        }
-        return [
-            .missing(
-                "canary", last.sentence,
-                hint: "imagebus status; imagebus drain \(last.stage.rawValue) restarts it")
-        ]
-    }
-}
-
-/// Checks the programs of a stack and their libraries.
-enum ProgramFindings {
-    /// The output of `imagebus-decode --abilities`, parsed by the first word of each line.
-    struct Abilities: Hashable {
-        var reads: [String] = []
-        var writes: [String] = []
-        var missing: [String] = []
-        var libraries: [String] = []
-
-        init(_ text: String) {
-            for line in text.split(separator: "\n") {
-                let rest = String(line.drop { $0 != " " }.dropFirst())
-                switch line.prefix(while: { $0 != " " }) {
-                case "reads": reads.append(rest)
-                case "writes": writes.append(rest)
-                case "lacks": missing.append(rest)
-                case "library": libraries.append(rest)
-                default: break
-                }
-            }
-        }
-    }
-
-    static func all(in directory: String) -> [DoctorFinding] {
-        let kinds = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
-        let names = kinds.map(ChildSpecification.programName)
-        let lost = names.filter { !isExecutable("\(directory)/\($0)") }
-        guard lost.isEmpty else {
-            return [
-                .missing(
-                    "programs", "\(directory) lacks \(lost.joined(separator: ", "))",
-                    hint: "run scripts/build, or set IMAGEBUS_PROGRAMS to their directory")
-            ]
-        }
-        let found = DoctorFinding.ok("programs", "\(directory) has all \(names.count) programs")
-        return [found]
-            + WorkerKind.workers.map { kind in
-                let name = ChildSpecification.programName(.stack(kind))
-                return finding(name, ProgramAnswer.text("\(directory)/\(name)", ["--abilities"]))
-            }
-    }
-
-    /// Returns the finding for a program's output; `nil` means that there was no valid output.
-    static func finding(_ name: String, _ text: String?) -> DoctorFinding {
-        guard let text else {
-            return .missing(
-                name, "does not start: a library is missing or too old",
-                hint: "ldd \(name); scripts/setup installs the required libraries")
-        }
-        let abilities = Abilities(text)
-        let formats =
-            (abilities.reads.isEmpty ? [] : ["reads \(abilities.reads.joined(separator: ", "))"])
-            + (abilities.writes.isEmpty
-                ? [] : ["writes \(abilities.writes.joined(separator: ", "))"])
-        let libraries = abilities.libraries.joined(separator: ", ")
-        let says = (formats + [libraries]).filter { !$0.isEmpty }.joined(separator: "; ")
-        guard !abilities.missing.isEmpty else {
-            return .ok(name, says.isEmpty ? "starts" : says)
-        }
-        return .short(
-            name, "\(says); \(abilities.missing.joined(separator: "; "))",
-            hint: "apt-get install libvips42 libheif1; scripts/setup installs all libraries")
-    }
-
-    private static func isExecutable(_ path: String) -> Bool {
-        ((try? FileDescriptor.status(path: path))?.mode ?? 0) & 0o111 != 0
-    }
-}
-
-/// Runs a program that prints something and exits.
-enum ProgramAnswer {
-    private static let milliseconds = 30_000
-    private static let bytesMax = 65_536
-
-    /// Returns its standard output; `nil` if it can't be started, exits with a nonzero status or
-    /// times out. Standard error goes to /dev/null.
-    static func text(_ path: String, _ arguments: [String]) -> String? {
-        do throws(Errno) {
-            let pipe = try FileDescriptor.pipe()
-            var command = ChildCommand(path, arguments)
-            command.descriptors[1] = .descriptor(pipe.writeEnd.number)
-            command.descriptors[2] = .null
-            let child = try ChildProcess(command)
-            try pipe.writeEnd.close()
-            let deadline = MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
-            guard let bytes = try read(pipe.readEnd, until: deadline) else {
-                try child.send(.kill)
-                _ = try child.wait(milliseconds: milliseconds)
-                return nil
-            }
-            guard case .exited(0)? = try child.wait(milliseconds: milliseconds) else { return nil }
-            return String(decoding: bytes, as: UTF8.self)
-        } catch {
-            return nil
-        }
-    }
-
-    private static func read(
-        _ pipe: borrowing FileDescriptor, until deadline: UInt64
-    ) throws(Errno) -> [UInt8]? {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-        defer { buffer.deallocate() }
-        var bytes: [UInt8] = []
-        while true {
-            let now = MonotonicClock.now()
-            guard now < deadline else { return nil }
-            guard try pipe.wait(for: .readable, milliseconds: Int((deadline - now) / 1_000_000) + 1)
-            else { continue }
-            let count = try pipe.read(into: buffer)
-            if count == 0 { return bytes }
-            bytes += buffer[..<count]
-            if bytes.count > bytesMax { return nil }
-        }
     }
 }
