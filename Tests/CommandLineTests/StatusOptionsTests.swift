@@ -18,6 +18,7 @@ import Testing
         #expect(try options("--prometheus").format == .prometheus)
         #expect(try options("--prometheus", "-o", "/tmp/a.prom").output == "/tmp/a.prom")
         #expect(try options("--watch", "--json").watches)
+        #expect(try options("--watch", "--all").showsAll && !options().showsAll)
         #expect(throws: UsageError.self) { try options("--json", "--prometheus") }
         #expect(throws: UsageError.self) { try options("--watch", "--prometheus") }
         #expect(throws: UsageError.self) { try options("--watch", "-o", "x") }

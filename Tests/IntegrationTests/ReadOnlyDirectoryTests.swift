@@ -143,7 +143,7 @@ extension RealProcesses {
         }
 
         private func expectSaid(_ stack: StackHarness, _ state: String, up: Double) throws {
-            let table = try stack.run(["status"]).outputText
+            let table = try stack.run(["status", "--all"]).outputText
             #expect(
                 table.contains("\(bundled)  bundled  \(state)")
                     || table.contains("bundled   \(state)"), "\(table)")

@@ -18,7 +18,8 @@ extension RealProcesses {
                     let layers = process["sandbox"]?.array?.compactMap(\.text)
                     #expect(layers == (Self.kinds.contains(kind) ? Self.layersOfKernel : []))
                 }
-                #expect(try stack.run(["status"]).outputText.contains("noNewPrivileges,rlimits"))
+                let table = try stack.run(["status", "--all"]).outputText
+                #expect(table.contains("noNewPrivileges,rlimits"))
             }
         }
 

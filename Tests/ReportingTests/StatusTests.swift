@@ -91,7 +91,7 @@ import Testing
                 "p99_ms":1.024,"sum_ms":1.024}},"unverifiedHosts":[],"uptimeMilliseconds":61000}
 
                 """)
-        let text = StatusTable.text(report)
+        let text = StatusTable.text(report, all: true)
         #expect(text.hasPrefix("up 1 min 1 s, "))
         #expect(text.contains("decode    7   busy         2     1       3"))
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
@@ -103,12 +103,52 @@ import Testing
         #expect(text.contains(rebuilt))
         report.caches[0].indexUpgradedFrom = 4
         report.caches[0].indexReason = ""
-        let upgraded = StatusTable.text(report)
+        let upgraded = StatusTable.text(report, all: true)
         #expect(upgraded.contains("\ndisk cache: index upgraded from version 4\n"))
         #expect(!upgraded.contains("rebuilt"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
         #expect(text.contains("/srv/a     default   healthy    30       31\n"), "\(text)")
         #expect(text.contains("\n/srv/b: there is no such directory\n"))
+    }
+
+    /// A gateway, one process per core, and large numbers.
+    @Test func theStatusOfADefaultStackFitsOneScreen() {
+        var report = StatusReport()
+        for kind in [WorkerKind.coordinator, .cache, .download, .decode, .transform] {
+            let isPerCore = kind == .decode || kind == .transform
+            for number in 0..<UInt32(isPerCore ? 128 : 1) {
+                report.processes.append(
+                    .init(
+                        kind: kind, pid: 1_000 + number,
+                        state: ["ready", "busy", "draining"][Int(number % 3)], restarts: 99_999,
+                        jobs: 4_096, sandbox: [.noNewPrivileges, .seccomp], credit: 4_096))
+            }
+        }
+        report.fronts = [.init(process: .init(name: "gateway"), pid: 9)]
+        var durations = LatencyHistogram()
+        durations.record(microseconds: 98_000)
+        report.stages = ["store", "query", "fetch", "decode", "transform"].map {
+            .init(
+                stage: $0, queued: 16_384, queuedCost: 1, running: 16_384, waits: durations,
+                works: durations)
+        }
+        report.requests = durations
+        report.uptimeMilliseconds = 86_400_000 * 99
+        report.caches = [CacheStatus()]
+        report.caches[0].disk = .healthy
+        (report.caches[0].diskEntries, report.caches[0].diskBytes) = (9_999_999, 1 << 40 - 1)
+        report.caches[0].diskBytesMax = 1 << 40
+        report.counters = [
+            "clients", "liveRequests", "liveJobs", "memoryHits", "misses", "requests", "failed",
+        ].map { .init(name: $0, value: $0.hasPrefix("live") ? 12_345 : 99_999_999) }
+        var earlier = report
+        earlier.uptimeMilliseconds -= 1_000
+        for text in [StatusTable.text(report), StatusTable.text(report, since: earlier)] {
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count - 1 <= 24, "\(text)")
+            #expect(lines.allSatisfy { $0.count <= 80 }, "\(text)")
+        }
+        #expect(StatusTable.text(report, all: true).contains("SANDBOX\n"))
     }
 
     /// Compared with the dates of another program, `date -u`.
@@ -146,11 +186,11 @@ import Testing
             return report
         }
         let (before, after) = (report(1_000, 100, 0), report(3_000, 140, 30))
-        let text = StatusTable.summary(after, since: before)
+        let text = StatusTable.text(after, since: before)
         #expect(text.contains("20.0 requests/s"))
         #expect(text.contains("memory          30  21.4 %  75.0 %"))
-        #expect(!StatusTable.summary(after, since: nil).contains("requests/s"))
-        let reborn = StatusTable.summary(report(500, 4, 4), since: before)
+        #expect(!StatusTable.text(after).contains("requests/s"))
+        let reborn = StatusTable.text(report(500, 4, 4), since: before)
         #expect(!reborn.contains("requests/s"), "the coordinator restarted")
         #expect(reborn.contains("memory           4  100.0 %  100.0 %"))
     }

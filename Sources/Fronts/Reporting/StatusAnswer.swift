@@ -27,6 +27,12 @@ package struct StatusAnswer: Encodable {
             (restarts, jobs, credit) = (front.process.restarts, 0, 0)
             (sandbox, pool) = (front.process.sandbox.names, front.process.name)
         }
+
+        /// The kind, with the pool if it isn't the standard one.
+        var name: String { pool == kind ? kind : "\(kind)/\(pool)" }
+
+        /// Whether it receives jobs.
+        var isWorker: Bool { WorkerKind(name: kind).map { $0 != .coordinator } ?? false }
     }
 
     struct Pool: Encodable {

@@ -1,11 +1,37 @@
 package import Model
+import ProcessRuntime
 
 /// The status in human-readable form.
 package enum StatusTable {
-    package static func text(_ report: StatusReport) -> String {
-        var text = summary(report, since: nil)
-        text += "\n"
-        text += TextTable.text(
+    /// Formats what fits on a screen of 24 lines, with `all` followed by everything else; with an
+    /// earlier report, also rates since then.
+    package static func text(
+        _ report: StatusReport, since earlier: StatusReport? = nil, all: Bool = false
+    ) -> String {
+        let members =
+            report.processes.map { StatusAnswer.Process($0) }
+            + report.fronts.map { StatusAnswer.Process($0) }
+        var parts = [
+            headline(report, since: earlier) + problems(report), kinds(members), stages(report),
+            caches(report, since: earlier, contents: true),
+        ]
+        if all {
+            parts += [
+                processes(members), pools(report), stores(report), sockets(report),
+                cancellations(report), transfers(report),
+                table(["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] }),
+            ]
+        }
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    /// Formats a table; empty without rows.
+    private static func table(_ header: [String], _ rows: [[String]]) -> String {
+        rows.isEmpty ? "" : TextTable.text(header, rows)
+    }
+
+    private static func sockets(_ report: StatusReport) -> String {
+        table(
             ["SOCKET", "IN", "OUT", "BYTES IN", "BYTES OUT", "LARGEST"],
             report.sockets.map {
                 [
@@ -14,38 +40,23 @@ package enum StatusTable {
                     ByteText.text($0.largestMessage),
                 ]
             })
-        if !report.cancellations.isEmpty { text += "\n" + cancellations(report) }
-        if !report.transfers.isEmpty { text += "\n" + transfers(report) }
-        guard !report.counters.isEmpty else { return text }
-        return text + "\n"
-            + TextTable.text(
-                ["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] })
-    }
-
-    /// Returns the sandbox layers of a process, as determined by the process itself.
-    static func sandbox(_ layers: SandboxLayers) -> String {
-        layers.isEmpty ? "-" : layers.names.joined(separator: ",")
     }
 
     /// Formats the time from `CancelJob` until the worker is free.
     private static func cancellations(_ report: StatusReport) -> String {
-        let answer = StatusAnswer(report)
-        return TextTable.text(
+        table(
             ["CANCELS", "COUNT", "HARD", "P50 MS", "P99 MS"],
-            answer.cancellations.map {
+            report.cancellations.map {
                 [
-                    $0.stage, "\($0.cancels)", "\($0.hard)", TextTable.tenths($0.p50),
-                    TextTable.tenths($0.p99),
+                    $0.stage, "\($0.durations.count)", "\($0.hard)", tenths($0.durations, 0.5),
+                    tenths($0.durations, 0.99),
                 ]
             })
     }
 
-    /// Formats the transfer durations by phase, if there were any transfers.
+    /// Formats the transfer durations by phase.
     private static func transfers(_ report: StatusReport) -> String {
-        func tenths(_ histogram: LatencyHistogram, _ share: Double) -> String {
-            TextTable.tenths((histogram.microseconds(at: share) ?? 0) / 1_000)
-        }
-        return TextTable.text(
+        table(
             ["TRANSFERS", "COUNT", "P50 MS", "P99 MS"],
             report.transfers.map {
                 [
@@ -53,6 +64,10 @@ package enum StatusTable {
                     tenths($0.durations, 0.99),
                 ]
             })
+    }
+
+    private static func tenths(_ histogram: LatencyHistogram, _ share: Double) -> String {
+        TextTable.tenths((histogram.microseconds(at: share) ?? 0) / 1_000)
     }
 
     package static func duration(_ milliseconds: UInt64) -> String {
@@ -66,73 +81,69 @@ package enum StatusTable {
     }
 }
 
-// The summary, which `--watch` also shows.
+// The parts of the screen.
 extension StatusTable {
-    /// Formats processes, stages and caches; with an earlier report, also rates since then.
-    package static func summary(_ report: StatusReport, since earlier: StatusReport?) -> String {
-        headline(report, since: earlier) + "\n" + processes(report) + "\n"
-            + (report.pools.isEmpty ? "" : pools(report) + "\n")
-            + stages(report) + "\n" + caches(report, since: earlier)
-            + (stores(report).isEmpty ? "" : "\n" + stores(report))
-    }
-
     private static func headline(_ report: StatusReport, since earlier: StatusReport?) -> String {
-        var parts = [
-            "up \(duration(report.uptimeMilliseconds))",
-            "\(report.count("clients")) clients",
-            "\(report.count("liveRequests")) requests and \(report.count("liveJobs")) jobs active",
-        ]
+        var further: [String] = []
         if let earlier, earlier.uptimeMilliseconds < report.uptimeMilliseconds {
             let seconds = Double(report.uptimeMilliseconds - earlier.uptimeMilliseconds) / 1_000
-            let requests = Double(report.growth(of: "requests", since: earlier))
-            let failed = Double(report.growth(of: "failed", since: earlier))
-            parts.append("\(TextTable.tenths(requests / seconds)) requests/s")
-            parts.append("\(TextTable.tenths(failed / seconds)) errors/s")
+            for (counter, unit) in [("requests", "requests/s"), ("failed", "errors/s")] {
+                let growth = Double(report.growth(of: counter, since: earlier))
+                further.append("\(TextTable.tenths(growth / seconds)) \(unit)")
+            }
         }
         let quarantined = report.count("quarantined")
-        if quarantined > 0 { parts.append("\(quarantined) quarantined") }
-        if report.count("downloadsSuspended") > 0 { parts.append("downloads suspended") }
-        let hosts = report.unverifiedHosts
-        return parts.joined(separator: ", ") + "\n"
-            + (hosts.isEmpty ? "" : "TLS not verified: \(hosts.joined(separator: ", "))\n")
+        if quarantined > 0 { further.append("\(quarantined) quarantined") }
+        if report.count("downloadsSuspended") > 0 { further.append("downloads suspended") }
+        return "up \(duration(report.uptimeMilliseconds)), \(report.count("clients")) clients, "
+            + "\(report.count("liveRequests")) requests and \(report.count("liveJobs")) jobs active\n"
+            + (further.isEmpty ? "" : further.joined(separator: ", ") + "\n")
     }
 
-    private static func processes(_ report: StatusReport) -> String {
-        TextTable.text(
-            ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
-            report.processes.map {
-                [
-                    name($0), "\($0.pid)", $0.state, "\($0.restarts)", "\($0.jobs)",
-                    $0.kind == .coordinator ? "-" : "\($0.credit)", sandbox($0.sandbox),
-                ]
-            } + report.fronts.map { front($0) })
+    /// Returns a line for each thing that doesn't work, or not as usual.
+    static func problems(_ report: StatusReport) -> String {
+        let hosts = report.unverifiedHosts.joined(separator: ", ")
+        let lines =
+            (hosts.isEmpty ? [] : ["TLS not verified: \(hosts)"])
+            + report.missingWorkers.map { "\($0)" } + report.caches.flatMap(cacheProblems)
+        return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 
-    private static func front(_ front: StatusReport.FrontStatus) -> [String] {
-        let process = front.process
-        return [
-            process.name, "\(front.pid)", "ready", "\(process.restarts)", "-", "-",
-            sandbox(process.sandbox),
-        ]
+    private static func cacheProblems(_ cache: CacheStatus) -> [String] {
+        let since =
+            cache.degradedSince == 0 ? "" : ", since \(CalendarText.text(cache.degradedSince))"
+        let index =
+            if cache.indexUpgradedFrom > 0 {
+                "index upgraded from version \(cache.indexUpgradedFrom)"
+            } else {
+                cache.indexReason.isEmpty
+                    ? "" : "index quarantined and rebuilt: \(cache.indexReason)"
+            }
+        let disk = [cache.diskReason.isEmpty ? "" : cache.diskReason + since, index]
+        return disk.filter { !$0.isEmpty }.map { "disk cache: \($0)" }
+            + cache.readOnly.filter { !$0.isUsable }.map { "\($0.path): \($0.reason)" }
     }
 
-    /// Returns the kind of a process, with the pool if it isn't a standard one.
-    private static func name(_ process: StatusReport.ProcessStatus) -> String {
-        process.pool == PoolName(process.kind)
-            ? process.kind.name : "\(process.kind.name)/\(process.pool)"
+    /// Formats the processes of each kind and pool in one row.
+    private static func kinds(_ members: [StatusAnswer.Process]) -> String {
+        var names: [String] = []
+        for name in members.map(\.name) where !names.contains(name) { names.append(name) }
+        let rows = names.map { name in
+            let group = members.filter { $0.name == name }
+            let states = Dictionary(grouping: group, by: \.state).sorted { $0.key < $1.key }
+            let counts = states.map { "\($0.value.count) \($0.key)" }
+            return [name, counts.joined(separator: ", ")]
+                + (group[0].isWorker
+                    ? ["\(sum(group, \.jobs))", "\(sum(group, \.credit))"] : ["-", "-"])
+                + ["\(sum(group, \.restarts))"]
+        }
+        return table(["KIND", "PROCESSES", "JOBS", "CREDIT", "RESTARTS"], rows)
     }
 
-    private static func pools(_ report: StatusReport) -> String {
-        TextTable.text(
-            ["POOL", "KIND", "TRUST", "WORKERS", "JOBS", "CREDIT", "QUEUED", "OUTPUT"],
-            report.pools.map {
-                [
-                    $0.name.text, $0.kind.name,
-                    ($0.isExternal ? WorkerPool.Trust.external : .own).name, "\($0.workers)",
-                    "\($0.jobs)", "\($0.credit)", "\($0.queued)",
-                    ByteText.text($0.outputBytes),
-                ]
-            }) + report.missingWorkers.map { "\($0)\n" }.joined()
+    private static func sum(
+        _ group: [StatusAnswer.Process], _ value: KeyPath<StatusAnswer.Process, UInt32>
+    ) -> UInt64 {
+        group.reduce(0) { $0 + UInt64($1[keyPath: value]) }
     }
 
     /// Formats the stages. The last row covers entire requests, from admission to reply.
@@ -152,14 +163,36 @@ extension StatusTable {
             ["STAGE", "QUEUED", "RUNNING", "DONE", "WAIT P50", "P99", "WORK P50", "P99"], rows)
     }
 
-    static func caches(_ report: StatusReport, since earlier: StatusReport?) -> String {
+    /// Formats the requests by the tier that answered them, and with `contents` what the tiers of
+    /// the cache process hold.
+    static func caches(
+        _ report: StatusReport, since earlier: StatusReport?, contents: Bool = false
+    ) -> String {
         let (all, recent) = (TierShares(report), TierShares(report, since: earlier))
         let rows = zip(all.rows, recent.rows).map { entry, fresh in
             [entry.tier, "\(entry.requests)", percent(all.share(entry.requests))]
                 + (earlier == nil ? [] : [percent(recent.share(fresh.requests))])
+                + (contents ? Self.contents(report.caches.first, of: entry.tier) : [])
         }
         return TextTable.text(
-            ["CACHE", "REQUESTS", "SHARE"] + (earlier == nil ? [] : ["NOW"]), rows)
+            ["CACHE", "REQUESTS", "SHARE"] + (earlier == nil ? [] : ["NOW"])
+                + (contents ? ["ENTRIES", "BYTES", "LIMIT", "STATE"] : []), rows)
+    }
+
+    private static func contents(_ cache: CacheStatus?, of tier: String) -> [String] {
+        switch (tier, cache) {
+        case ("memory", let cache?):
+            [
+                "\(cache.memoryEntries)", ByteText.text(cache.memoryBytes),
+                limit(cache.memoryBytesMax), "healthy",
+            ]
+        case ("disk", let cache?):
+            [
+                "\(cache.diskEntries)", ByteText.text(cache.diskBytes), limit(cache.diskBytesMax),
+                cache.disk.name,
+            ]
+        default: Array(repeating: "-", count: 4)
+        }
     }
 
     private static func percent(_ share: Double) -> String { TextTable.tenths(share * 100) + " %" }
@@ -179,13 +212,43 @@ extension StatusTable {
     }
 }
 
-// The contents and disks of the cache processes.
+// What `--all` adds.
 extension StatusTable {
+    private static func processes(_ members: [StatusAnswer.Process]) -> String {
+        table(
+            ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
+            members.map {
+                [
+                    $0.name, "\($0.pid)", $0.state, "\($0.restarts)",
+                    $0.isWorker ? "\($0.jobs)" : "-", $0.isWorker ? "\($0.credit)" : "-",
+                    $0.sandbox.isEmpty ? "-" : $0.sandbox.joined(separator: ","),
+                ]
+            })
+    }
+
+    private static func pools(_ report: StatusReport) -> String {
+        table(
+            ["POOL", "KIND", "TRUST", "WORKERS", "JOBS", "CREDIT", "QUEUED", "OUTPUT"],
+            report.pools.map {
+                [
+                    $0.name.text, $0.kind.name,
+                    ($0.isExternal ? WorkerPool.Trust.external : .own).name, "\($0.workers)",
+                    "\($0.jobs)", "\($0.credit)", "\($0.queued)",
+                    ByteText.text($0.outputBytes),
+                ]
+            })
+    }
+
+    /// Formats the contents and disks of the cache processes.
     static func stores(_ report: StatusReport) -> String {
         guard !report.caches.isEmpty else {
             let isExpected = report.processes.contains { $0.kind == .cache }
             return isExpected ? "no cache report yet\n" : ""
         }
+        let header = [
+            "STORE", "STATE", "ENTRIES", "BYTES", "OVERHEAD", "LIMIT", "LOST", "QUARANTINED",
+            "SKIPPED",
+        ]
         let rows = report.caches.flatMap { cache in
             [
                 [
@@ -195,54 +258,34 @@ extension StatusTable {
                 disk(cache),
             ]
         }
-        let header = [
-            "STORE", "STATE", "ENTRIES", "BYTES", "OVERHEAD", "LIMIT", "LOST", "QUARANTINED",
-            "SKIPPED",
-        ]
-        let reasons = report.caches.filter { !$0.diskReason.isEmpty }
-            .map { "disk cache: \($0.diskReason)\(since($0))\n" }
-        let indexes = report.caches.map(index)
-        return TextTable.text(header, rows) + (reasons + indexes).joined() + named(report)
-            + directories(report)
-    }
-
-    /// Reports an index that was upgraded or rebuilt.
-    private static func index(_ cache: CacheStatus) -> String {
-        if cache.indexUpgradedFrom > 0 {
-            return "disk cache: index upgraded from version \(cache.indexUpgradedFrom)\n"
-        }
-        guard !cache.indexReason.isEmpty else { return "" }
-        return "disk cache: index quarantined and rebuilt: \(cache.indexReason)\n"
+        return [TextTable.text(header, rows), named(report), directories(report)]
+            .filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
     /// Formats the named caches that have entries or limits of their own.
     private static func named(_ report: StatusReport) -> String {
-        let caches = report.caches.flatMap(\.caches)
-        guard !caches.isEmpty else { return "" }
-        let rows = caches.map { cache in
-            [
-                cache.name, "\(cache.memory.entries)", ByteText.text(cache.memory.bytes),
-                limit(cache.memory.bytesMax), "\(cache.disk.entries)",
-                ByteText.text(cache.disk.bytes), limit(cache.disk.bytesMax),
-            ]
-        }
-        let header = ["CACHE", "IN MEMORY", "BYTES", "LIMIT", "ON DISK", "BYTES", "LIMIT"]
-        return "\n" + TextTable.text(header, rows)
+        table(
+            ["CACHE", "IN MEMORY", "BYTES", "LIMIT", "ON DISK", "BYTES", "LIMIT"],
+            report.caches.flatMap(\.caches).map { cache in
+                [
+                    cache.name, "\(cache.memory.entries)", ByteText.text(cache.memory.bytes),
+                    limit(cache.memory.bytesMax), "\(cache.disk.entries)",
+                    ByteText.text(cache.disk.bytes), limit(cache.disk.bytesMax),
+                ]
+            })
     }
 
     /// Formats the read-only directories in which caches look up missing entries.
     private static func directories(_ report: StatusReport) -> String {
-        let directories = report.caches.flatMap(\.readOnly)
-        guard !directories.isEmpty else { return "" }
-        let rows = directories.map { directory in
-            [
-                directory.path, directory.cacheName, directory.isUsable ? "healthy" : "degraded",
-                "\(directory.hits)", "\(directory.damaged)",
-            ]
-        }
-        let reasons = directories.filter { !$0.isUsable }.map { "\($0.path): \($0.reason)\n" }
-        return "\n" + TextTable.text(["READ ONLY", "CACHE", "STATE", "HITS", "DAMAGED"], rows)
-            + reasons.joined()
+        table(
+            ["READ ONLY", "CACHE", "STATE", "HITS", "DAMAGED"],
+            report.caches.flatMap(\.readOnly).map { directory in
+                [
+                    directory.path, directory.cacheName,
+                    directory.isUsable ? "healthy" : "degraded", "\(directory.hits)",
+                    "\(directory.damaged)",
+                ]
+            })
     }
 
     private static func limit(_ bytes: UInt64) -> String {
@@ -259,13 +302,6 @@ extension StatusTable {
             limit(cache.diskBytesMax),
             "\(cache.entriesLost)", "\(cache.indexesSetAside)", "\(cache.storesSkipped)",
         ]
-    }
-}
-
-extension StatusTable {
-    /// Formats when the disk began to fail, by wall-clock time.
-    private static func since(_ cache: CacheStatus) -> String {
-        cache.degradedSince == 0 ? "" : ", since \(CalendarText.text(cache.degradedSince))"
     }
 }
 
@@ -303,8 +339,8 @@ package struct CacheMetrics: Encodable {
     /// Formats the same in human-readable form.
     package static func text(_ report: StatusReport) -> String {
         guard !report.caches.isEmpty else { return "no cache report yet\n" }
-        return StatusTable.caches(report, since: nil) + "\n" + StatusTable.stores(report) + "\n"
-            + report.caches.map(doings).joined()
+        return StatusTable.caches(report, since: nil) + "\n" + StatusTable.problems(report)
+            + StatusTable.stores(report) + "\n" + report.caches.map(doings).joined()
     }
 
     private static func doings(_ cache: CacheStatus) -> String {

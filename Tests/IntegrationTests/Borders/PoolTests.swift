@@ -64,7 +64,7 @@ extension RealProcesses {
                 #expect(none.exitStatus == 65, "\(none)")
                 #expect(none.errorText.contains("no pool of decode workers is granted"), "\(none)")
                 #expect(none.errorText.contains("'webp'"), "\(none)")
-                let status = try stack.run(["status"])
+                let status = try stack.run(["status", "--all"])
                 #expect(status.outputText.contains("decode/second"), "\(status)")
                 #expect(status.outputText.contains("POOL"), "\(status)")
                 let metrics = try stack.run(["status", "--prometheus"])

@@ -15,6 +15,10 @@ extension Command {
             (
                 "",
                 OperatorOptions.definitions + [
+                    OptionDefinition(
+                        "all",
+                        "also show each process, pools, named caches and read-only directories, "
+                            + "sockets, cancels, transfers and all counters"),
                     OptionDefinition("watch", "refresh every second until Ctrl-C"),
                     OptionDefinition(
                         "prometheus", "print metrics in the Prometheus text format, version 0.0.4"),
@@ -26,15 +30,18 @@ extension Command {
             )
         ],
         notes: """
-            Queries the coordinator through admin/, so it requires the user who runs the stack.
+            Prints what needs attention and one screen of tables; JSON and metrics always have
+            everything. Queries the coordinator through admin/, so it requires the user who runs the
+            stack.
             Exits 69 if no coordinator answers. Wait and work times cover all jobs since the
             coordinator started. Hits in the coordinator's index are not included, because no stage
             is involved.
             """,
         examples: [
-            ("imagebus status", "print tables"),
+            ("imagebus status", "print one screen"),
+            ("imagebus status --all", "print all tables"),
             ("imagebus status --json", "print JSON"),
-            ("imagebus status --watch", "refresh a summary in place"),
+            ("imagebus status --watch", "refresh the screen in place"),
             (
                 "imagebus status --prometheus -o /var/lib/node_exporter/imagebus.prom",
                 "write metrics once; serve --metrics-file updates them regularly"
@@ -89,6 +96,8 @@ struct StatusOptions: Hashable {
     }
 
     var format: Format
+    /// Whether tables show everything.
+    var showsAll: Bool
     /// Whether to repeat until Ctrl-C.
     var watches: Bool
     /// The output file; `nil` for standard output.
@@ -97,6 +106,7 @@ struct StatusOptions: Hashable {
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(withoutOperands: read, environment: environment)
+        showsAll = read.isSet("all")
         watches = read.isSet("watch")
         output = try read.parsed("output", OptionValue.path)
         let isMetrics = read.isSet("prometheus")
@@ -115,7 +125,7 @@ enum StatusCommand {
     static func run(_ options: StatusOptions) -> Int32 {
         if options.watches { return StatusWatch(options).run() }
         return OperatorQuery.run("status") {
-            let text = try text(try report(options.stack), options.format)
+            let text = try text(try report(options.stack), options)
             guard let output = options.output else { return text }
             try OutputFile.write(Array(text.utf8), to: output)
             return ""
@@ -126,11 +136,12 @@ enum StatusCommand {
         try OperatorQuery.ask(stack) { client throws(ImageError) in try await client.status() }
     }
 
+    /// With an earlier report, tables also show rates since then.
     static func text(
-        _ report: StatusReport, _ format: StatusOptions.Format
+        _ report: StatusReport, _ options: StatusOptions, since earlier: StatusReport? = nil
     ) throws -> String {
-        switch format {
-        case .table: StatusTable.text(report)
+        switch options.format {
+        case .table: StatusTable.text(report, since: earlier, all: options.showsAll)
         case .json: try JSONText.text(StatusAnswer(report))
         case .prometheus: MetricsText.text(report)
         }
@@ -177,10 +188,8 @@ final class StatusWatch {
     private func look() throws -> String {
         let report = try StatusCommand.report(options.stack)
         defer { last = report }
-        guard options.format == .table else {
-            return try StatusCommand.text(report, options.format)
-        }
-        return StatusTable.summary(report, since: last) + (isTerminal ? "" : "\n")
+        let isSeparated = options.format == .table && !isTerminal
+        return try StatusCommand.text(report, options, since: last) + (isSeparated ? "\n" : "")
     }
 
     /// Formats a text so that each line replaces the previous one without flicker. Lines that don't
