@@ -8,7 +8,11 @@ import Testing
     @Test func aFailureHasEveryNameOfTheObject() throws {
         let failure = ImageError(
             .invalidDownloadStatusCode, "the origin says 404", details: ["httpStatus": "404"])
-        let answer = GetAnswer(failure, token: "abc", totalMilliseconds: 1.23456)
+        var spent = StageTimings()
+        spent.total = 1.23456
+        let answer = GetAnswer.object(
+            nil, ImageProvenance(.none, spent), token: "abc", request: ImageRequest(url: ""),
+            failure: GetAnswer.error(failure))
         #expect(
             try JSONText.text(answer) == """
                 {"bits":null,"bytes":null,"cacheType":"none","damaged":null,"digest":null,\

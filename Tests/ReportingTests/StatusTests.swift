@@ -46,14 +46,14 @@ import Testing
         report.unverifiedHosts = ["127.0.0.1:8443", "nas.lan"]
         #expect(
             StatusTable.text(report).contains("\nTLS not verified: 127.0.0.1:8443, nas.lan\n"))
-        let json = try JSONText.text(StatusAnswer(report))
+        let json = try JSONText.text(StatusAnswer.object(report))
         #expect(json.contains("\"unverifiedHosts\":[\"127.0.0.1:8443\",\"nas.lan\"]"))
     }
 
     @Test func theStatusIsOneObject() throws {
         var report = try sampleReport()
         #expect(
-            try JSONText.text(StatusAnswer(report)) == """
+            try JSONText.text(StatusAnswer.object(report)) == """
                 {"cacheStores":[{"disk":{"bytes":5000,"bytesWritten":6144,\
                 "degradedSince":1709294399500,"entries":3,"entriesExpired":19,"entriesLost":4,\
                 "entriesTrimmed":18,"failures":20,"hits":14,\
@@ -170,7 +170,7 @@ import Testing
         let hot = "hot           21  22 bytes      -       23  24 bytes  1.0 MB"
         #expect(text.contains(hot), "\(text)")
         #expect(text.contains("trims                        13      17\n"), "\(text)")
-        let json = try JSONText.text(CacheMetrics(report))
+        let json = try JSONText.text(CacheMetrics.object(report))
         #expect(json.hasPrefix("{\"caches\":[{\"disk\":{\"bytes\":5000,"))
         #expect(json.contains("\"requests\":{\"disk\":0,\"memory\":0,\"missed\":0,"))
     }

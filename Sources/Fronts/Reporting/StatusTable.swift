@@ -8,9 +8,7 @@ package enum StatusTable {
     package static func text(
         _ report: StatusReport, since earlier: StatusReport? = nil, all: Bool = false
     ) -> String {
-        let members =
-            report.processes.map { StatusAnswer.Process($0) }
-            + report.fronts.map { StatusAnswer.Process($0) }
+        let members = ProcessRow.all(report)
         var parts = [
             headline(report, since: earlier) + problems(report), kinds(members), stages(report),
             caches(report, since: earlier, contents: true),
@@ -125,7 +123,7 @@ extension StatusTable {
     }
 
     /// Formats the processes of each kind and pool in one row.
-    private static func kinds(_ members: [StatusAnswer.Process]) -> String {
+    private static func kinds(_ members: [ProcessRow]) -> String {
         var names: [String] = []
         for name in members.map(\.name) where !names.contains(name) { names.append(name) }
         let rows = names.map { name in
@@ -141,7 +139,7 @@ extension StatusTable {
     }
 
     private static func sum(
-        _ group: [StatusAnswer.Process], _ value: KeyPath<StatusAnswer.Process, UInt32>
+        _ group: [ProcessRow], _ value: KeyPath<ProcessRow, UInt32>
     ) -> UInt64 {
         group.reduce(0) { $0 + UInt64($1[keyPath: value]) }
     }
@@ -214,7 +212,7 @@ extension StatusTable {
 
 // What `--all` adds.
 extension StatusTable {
-    private static func processes(_ members: [StatusAnswer.Process]) -> String {
+    private static func processes(_ members: [ProcessRow]) -> String {
         table(
             ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
             members.map {
@@ -317,23 +315,14 @@ extension CacheStatus.DiskState {
 }
 
 /// The output of `imagebus cache stats`: contents of the tiers, counters and the state of the disk.
-package struct CacheMetrics: Encodable {
-    /// Requests by the tier that answered them, since the coordinator started.
-    struct Requests: Encodable {
-        let memory: UInt64
-        let disk: UInt64
-        let original: UInt64
-        let missed: UInt64
-    }
-
-    let requests: Requests
-    let caches: [StoreAnswer]
-
-    package init(_ report: StatusReport) {
-        requests = Requests(
-            memory: report.count("memoryHits"), disk: report.count("diskHits"),
-            original: report.count("originalUses"), missed: report.count("misses"))
-        caches = report.caches.map { StoreAnswer($0) }
+package enum CacheMetrics {
+    /// Requests by the tier that answered them, since the coordinator started, and the caches.
+    package static func object(_ report: StatusReport) -> JSONObject {
+        let requests: JSONObject = [
+            "memory": report.count("memoryHits"), "disk": report.count("diskHits"),
+            "original": report.count("originalUses"), "missed": report.count("misses"),
+        ]
+        return ["requests": requests, "caches": report.caches.map(StoreAnswer.object)]
     }
 
     /// Formats the same in human-readable form.

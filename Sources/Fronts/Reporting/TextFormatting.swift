@@ -71,3 +71,33 @@ package enum JSONText {
         PlainText.line(try JSONWriter.text(value)) + "\n"
     }
 }
+
+/// A JSON object. All of its members are in the output; those without a value are null.
+package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private let members: [(name: String, value: (any Encodable)?)]
+
+    package init(dictionaryLiteral elements: (String, (any Encodable)?)...) {
+        members = elements.map { ($0.0, $0.1) }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Name.self)
+        for (name, value) in members {
+            let name = Name(stringValue: name)
+            if let value {
+                try values.encode(value, forKey: name)
+            } else {
+                try values.encodeNil(forKey: name)
+            }
+        }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
+    }
+}

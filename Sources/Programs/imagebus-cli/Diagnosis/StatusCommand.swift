@@ -142,7 +142,7 @@ enum StatusCommand {
     ) throws -> String {
         switch options.format {
         case .table: StatusTable.text(report, since: earlier, all: options.showsAll)
-        case .json: try JSONText.text(StatusAnswer(report))
+        case .json: try JSONText.text(StatusAnswer.object(report))
         case .prometheus: MetricsText.text(report)
         }
     }

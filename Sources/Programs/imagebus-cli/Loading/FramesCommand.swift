@@ -41,7 +41,8 @@ enum FramesCommand {
             if !stack.isOwn { GetCommand.warn(options.stack) }
             let end = try load(options, into: files, stack, interruption)
             if let failure = end.failure { return report.write(failure) }
-            return FramesReport(end, in: directory, milliseconds: spent).write(options)
+            return FramesReport(end: end, directory: directory, milliseconds: spent)
+                .write(options)
         } catch {
             return report.write(error, token: nil, totalMilliseconds: spent)
         }
@@ -100,55 +101,36 @@ enum FramesCommand {
 }
 
 /// The output of `get --frames`, human-readable or as JSON (SEMANTICS §15.3).
-struct FramesReport: Encodable {
-    let status = GetAnswer.Status.ok
-    /// The number of frames; 1 for a still image.
-    let count: Int
+struct FramesReport {
+    let end: FramesCommand.End
+    let directory: String
+    let milliseconds: Double
+
+    private var count: Int { end.image.count }
     /// The duration of each frame in microseconds; 0 for a still image.
-    let durations: [Int]
-    /// How often all frames are played; 0 means endless.
-    let loops: Int
-    let format: String?
-    let width: Int
-    let height: Int
-    /// The total size of the files.
-    let bytes: Int
-    /// The files in order of the frames.
-    let files: [String]
-    private let milliseconds: Double
-    private let directory: String
-
-    private enum CodingKeys: String, CodingKey {
-        case status, count, durations, loops, format, width, height, bytes, files
-    }
-
-    init(_ end: FramesCommand.End, in directory: String, milliseconds: Double) {
-        count = end.image.count
-        durations = end.image.durations.map { Int($0 / .microseconds(1)) }
-        loops = end.image.plays
-        format = end.format?.name
-        (width, height) = (end.size.width, end.size.height)
-        (bytes, files) = (end.bytes, end.files)
-        (self.milliseconds, self.directory) = (milliseconds, directory)
-    }
+    private var durations: [Int] { end.image.durations.map { Int($0 / .microseconds(1)) } }
 
     /// Prints the report; returns the exit status.
     func write(_ options: GetOptions) -> Int32 {
         guard options.printsJSON else { return Terminal.finish("get", summary) }
+        let answer: JSONObject = [
+            "status": "ok", "count": count, "durations": durations, "loops": end.image.plays,
+            "width": end.size.width, "height": end.size.height, "bytes": end.bytes,
+            "files": end.files, "format": end.format?.name,
+        ]
         // Integers and texts can always be encoded as JSON.
-        return Terminal.finish("get", (try? JSONText.text(self)) ?? "")
+        return Terminal.finish("get", (try? JSONText.text(answer)) ?? "")
     }
 
     private var summary: String {
-        let size = PixelSize(width: width, height: height)
         let times = durations.reduce(0, +) / 1_000
-        let shown = loops == 0 ? "forever" : loops == 1 ? "once" : "\(loops) times"
-        let played = count == 1 ? ["a still image"] : ["\(count) frames of \(times) ms, \(shown)"]
-        let parts =
-            played + [
-                "\(format ?? "") \(size)", ByteText.text(UInt64(bytes)),
-                "\(Int(milliseconds.rounded())) ms",
-            ]
+        let plays = end.image.plays
+        let shown = plays == 0 ? "forever" : plays == 1 ? "once" : "\(plays) times"
+        let played = count == 1 ? "a still image" : "\(count) frames of \(times) ms, \(shown)"
+        let parts = [
+            played, "\(end.format?.name ?? "") \(end.size)", ByteText.text(UInt64(end.bytes)),
+            "\(Int(milliseconds.rounded())) ms",
+        ]
         return "\(PlainText.line(directory)): \(parts.joined(separator: ", "))\n"
     }
 }
@@ -166,22 +148,15 @@ final class PartialFiles: Sendable {
     }
 
     /// What happened before the end of the load.
-    struct Account: Encodable, Sendable {
-        /// The bytes received and the milliseconds elapsed when the header was known; null if it
+    struct Account: Sendable {
+        /// The bytes received and the milliseconds elapsed when the header was known; `nil` if it
         /// never was.
         var infoArrived: UInt64?
         var infoMilliseconds: Double?
         var files: [File] = []
 
-        private enum CodingKeys: String, CodingKey {
-            case infoArrived, infoMilliseconds, files
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var values = encoder.container(keyedBy: CodingKeys.self)
-            try values.encode(infoArrived, forKey: .infoArrived)
-            try values.encode(infoMilliseconds, forKey: .infoMilliseconds)
-            try values.encode(files, forKey: .files)
+        var object: JSONObject {
+            ["infoArrived": infoArrived, "infoMilliseconds": infoMilliseconds, "files": files]
         }
     }
 

@@ -36,11 +36,7 @@ struct GetReport {
         let isNotWritten = image.isMiss && target != .none
         let status = isNotWritten ? Self.missStatus : 0
         if printsJSON {
-            return write(
-                GetAnswer(
-                    image, provenance(of: image), token: token, request: request,
-                    partials: partials?.written),
-                status)
+            return write(answer(image, token: token, partials: partials?.written.object), status)
         }
         if isNotWritten {
             Terminal.complain(
@@ -61,9 +57,9 @@ struct GetReport {
 
     func write(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
         if printsJSON {
-            return write(
-                GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
-                failure.exitStatus)
+            let answer = answer(
+                nil, token: token, GetAnswer.error(failure), totalMilliseconds: totalMilliseconds)
+            return write(answer, failure.exitStatus)
         }
         Terminal.complain(command, of: failure, text: Self.text(failure))
         return failure.exitStatus
@@ -72,10 +68,8 @@ struct GetReport {
     /// Reports a failed refresh; the cached image was written.
     func write(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
         if printsJSON {
-            let answer = GetAnswer(
-                image, provenance(of: image), token: token, request: request,
-                failure: .init(failure))
-            return write(answer, failure.exitStatus)
+            return write(
+                answer(image, token: token, GetAnswer.error(failure)), failure.exitStatus)
         }
         Terminal.complain(
             command, of: failure, text: "the cached image could not be refreshed: \(failure)")
@@ -87,18 +81,27 @@ struct GetReport {
         -> Int32
     {
         guard !failure.isUnread else { return failure.exitStatus }
-        guard printsJSON else {
-            Terminal.complain(command, failure)
-            return failure.exitStatus
+        if printsJSON {
+            return write(
+                answer(image, token: token, GetAnswer.error(failure)), failure.exitStatus)
         }
-        let fault = GetAnswer.Failure(failure)
-        guard let image, let token else { return write(GetAnswer(fault), failure.exitStatus) }
-        let answer = GetAnswer(
-            image, provenance(of: image), token: token, request: request, failure: fault)
-        return write(answer, failure.exitStatus)
+        Terminal.complain(command, failure)
+        return failure.exitStatus
     }
 
-    private func write(_ answer: GetAnswer, _ status: Int32) -> Int32 {
+    private func answer(
+        _ image: ImageResponse?, token: String?, _ failure: JSONObject? = nil,
+        partials: JSONObject? = nil, totalMilliseconds: Double = 0
+    ) -> JSONObject {
+        var spent = StageTimings()
+        spent.total = totalMilliseconds
+        let provenance = image.map { self.provenance(of: $0) } ?? ImageProvenance(.none, spent)
+        return GetAnswer.object(
+            image, provenance, token: token, request: request, failure: failure,
+            partials: partials)
+    }
+
+    private func write(_ answer: JSONObject, _ status: Int32) -> Int32 {
         // Fails only for numbers that JSON can't represent, and these are milliseconds of a clock.
         guard let text = try? JSONText.text(answer) else {
             Terminal.complain(command, "the result cannot be encoded as JSON")
@@ -154,14 +157,14 @@ struct GetReport {
         }
         // Some properties come from the file and are therefore untrusted.
         let properties =
-            image.properties.map { PropertiesAnswer($0).lines.map(PlainText.line) } ?? []
+            image.properties.map { PropertiesAnswer.lines($0).map(PlainText.line) } ?? []
         return ([text] + properties).map { "\($0)\n" }.joined() + explanation
     }
 
     /// Returns the explanation as lines; empty if not requested.
     private func explanation(_ image: ImageResponse) -> String {
         let provenance = provenance(of: image)
-        var lines = image.explanation.map { ExplanationAnswer($0, image, provenance).lines } ?? []
+        var lines = ExplanationAnswer(image, provenance)?.lines ?? []
         if !lines.isEmpty, let validity = image.validity {
             lines.append(FreshnessAnswer(validity).line)
         }

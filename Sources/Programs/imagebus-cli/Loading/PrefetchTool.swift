@@ -174,7 +174,7 @@ enum PrefetchTool {
         // reported.
         let lineErrors = PrefetchLineError.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
-            let answer = PrefetchAnswer(end.summary, lineErrors, token: end.token)
+            let answer = end.summary.object(lineErrors, token: end.token)
             // Numbers and texts can always be encoded as JSON.
             let text = (try? JSONText.text(answer)) ?? ""
             return Terminal.finish("prefetch", text, status: end.exitStatus)
@@ -345,45 +345,31 @@ struct PrefetchLineError {
     private static let quotedMax = 80
 }
 
-/// The output of `prefetch --json`.
-struct PrefetchAnswer: Encodable, Sendable {
-    /// The token, for `imagebus cancel` while it is running.
-    let token: String
-    let total: Int
-    let finished: Int
-    /// Among the finished: newly loaded, already cached, and, in a cache-only prefetch, missing.
-    let loaded: Int
-    let cached: UInt64
-    let missed: UInt64
-    /// Among the finished: failed, and the number of failures by error.
-    let failed: Int
-    let errors: [String: UInt64]
-    let cancelled: Int
-    /// The first failures.
-    let failures: [Failure]
-
+extension PrefetchSummary {
     /// A URL that could not be loaded, with its error.
-    struct Failure: Encodable {
+    private struct Failure: Encodable {
         let url: String
         /// Absent if it comes from the command line.
         let place: String?
-        let error: GetAnswer.Failure
+        let error: JSONObject
     }
 
-    init(_ summary: PrefetchSummary, _ lineErrors: [PrefetchLineError], token: String) {
-        self.token = token
-        let (counts, ends) = (summary.counts, summary.ends)
-        total = counts.total
-        finished = counts.finished
-        loaded = summary.loaded
-        cached = ends.cached
-        missed = ends.missed
-        failed = counts.skipped
-        errors = Dictionary(
+    /// The output of `prefetch --json`, with the first failures. The token is for `imagebus cancel`
+    /// while the command is running.
+    func object(_ lineErrors: [PrefetchLineError], token: String) -> JSONObject {
+        let errors = Dictionary(
             ends.errors.map { ($0.code.rule.name, $0.count) }, uniquingKeysWith: { $0 &+ $1 })
-        cancelled = counts.cancelled
-        failures = lineErrors.prefix(PrefetchTool.linesMax).map {
-            Failure(url: $0.url, place: $0.place, error: .init($0.error))
+        let failures = lineErrors.prefix(PrefetchTool.linesMax).map {
+            Failure(url: $0.url, place: $0.place, error: GetAnswer.error($0.error))
         }
+        return [
+            "token": token, "total": counts.total, "finished": counts.finished,
+            // Among the finished: newly loaded, already cached, and, in a cache-only prefetch,
+            // missing.
+            "loaded": loaded, "cached": ends.cached, "missed": ends.missed,
+            // Among the finished: failed, and the number of failures by error.
+            "failed": counts.skipped, "errors": errors, "cancelled": counts.cancelled,
+            "failures": failures,
+        ]
     }
 }

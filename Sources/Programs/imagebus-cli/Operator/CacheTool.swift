@@ -277,7 +277,7 @@ extension CacheTool {
             try await client.status()
         }
         return options.stack.printsJSON
-            ? try JSONText.text(CacheMetrics(report)) : CacheMetrics.text(report)
+            ? try JSONText.text(CacheMetrics.object(report)) : CacheMetrics.text(report)
     }
 }
 
