@@ -216,6 +216,39 @@ package struct ReadOptions: Hashable {
         }
     }
 
+    /// Parses the last value of an option as an integer within a range.
+    package func integer(
+        _ name: String, in range: ClosedRange<Int>
+    ) throws(UsageError) -> Int? {
+        try parsed(name) { (text) throws(UsageError) in try OptionValue.integer(text, in: range) }
+    }
+
+    /// Parses the last value of an option as a duration in milliseconds.
+    package func milliseconds(_ name: String, atMost limit: Int) throws(UsageError) -> Int? {
+        try parsed(name) { (text) throws(UsageError) in
+            try OptionValue.milliseconds(text, atMost: limit)
+        }
+    }
+
+    /// Parses the last value of an option as one of several words.
+    package func word<Value>(
+        _ name: String, _ words: [(name: String, value: Value)]
+    ) throws(UsageError) -> Value? {
+        try parsed(name) { (text) throws(UsageError) in try OptionValue.word(text, words) }
+    }
+
+    /// Parses the last value of an option as the raw value of a case.
+    package func word<Value: CaseIterable & RawRepresentable<String>>(
+        _ name: String
+    ) throws(UsageError) -> Value? {
+        try word(name, Value.allCases.map { ($0.rawValue, $0) })
+    }
+
+    /// Throws if there are operands, for commands that take none.
+    package func checkNoOperands() throws(UsageError) {
+        if let operand = operands.first { throw UsageError("unexpected argument '\(operand)'") }
+    }
+
     package func parsedAll<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> [Value] {

@@ -1,6 +1,5 @@
 import Glibc
 package import Model
-package import ProcessRuntime
 import Reporting
 
 /// Parses option values; each error states what is expected.
@@ -83,14 +82,6 @@ package enum OptionValue {
                 "'\(text)' is not an address range, such as 203.0.113.0/24 or fd00::/8")
         }
         return text
-    }
-
-    package static func logLevel(_ text: String) throws(UsageError) -> LogLevel {
-        try word(text, LogLevel.allCases.map { ($0.rawValue, $0) })
-    }
-
-    package static func logFormat(_ text: String) throws(UsageError) -> LogFormat {
-        try word(text, LogFormat.allCases.map { ($0.rawValue, $0) })
     }
 
     /// Returns an absolute path; a relative path is resolved against the working directory.

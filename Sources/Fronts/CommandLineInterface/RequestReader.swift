@@ -17,9 +17,7 @@ package enum RequestReader {
             request.pixelRatio = ratio
         }
         request.output.format = try read.parsed("format", OptionValue.format)
-        request.output.quality = try read.parsed("quality") { (text) throws(UsageError) in
-            try OptionValue.integer(text, in: 0...100)
-        }
+        request.output.quality = try read.integer("quality", in: 0...100)
         request.output.lossless = read.isSet("lossless")
         for setting in OutputSetting.allCases { try apply(setting, read, &request.output) }
         if let properties = try read.parsed("properties", OptionValue.properties) {
@@ -31,10 +29,13 @@ package enum RequestReader {
         request.context.tags = try tags(read)
         try applyContext(read, to: &request)
         request.context.fallback = try read.parsed("fallback", OptionValue.fallback)
-        request.context.damaged = try read.parsed("damaged") { (text) throws(UsageError) in
-            try OptionValue.word(text, DamagedImages.allCases.map { ($0.name, $0) })
+        request.context.damaged = try read.word(
+            "damaged", DamagedImages.allCases.map { ($0.name, $0) })
+        if let limit = try read.milliseconds(
+            "timeout", atMost: RequestLimits.timeoutMillisecondsMax)
+        {
+            request.timeoutMilliseconds = limit
         }
-        if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
         try checkLossless(request)
         for name in ["original", "info", "properties"] where read.isSet(name) && !request.isPlain {
             throw UsageError(
@@ -46,9 +47,7 @@ package enum RequestReader {
     }
 
     private static func frame(_ read: ReadOptions) throws(UsageError) -> Int? {
-        let frame = try read.parsed("frame") { (text) throws(UsageError) in
-            try OptionValue.integer(text, in: 0...RequestLimits.framesMax - 1)
-        }
+        let frame = try read.integer("frame", in: 0...RequestLimits.framesMax - 1)
         guard read.isSet("first-frame") else { return frame }
         guard frame == nil else {
             throw UsageError("--frame and --first-frame cannot be combined")
@@ -106,10 +105,6 @@ package enum RequestReader {
         return text
     }
 
-    private static func timeout(_ text: String) throws(UsageError) -> Int {
-        try OptionValue.milliseconds(text, atMost: RequestLimits.timeoutMillisecondsMax)
-    }
-
     private static func header(_ text: String) throws(UsageError) -> HTTPHeader {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count == 2 ? parts[1] : ""
@@ -138,7 +133,7 @@ package enum RequestReader {
             }
             options.insert(.transformAnimatedImage)
         }
-        switch try read.parsed("priority", priority) {
+        switch try read.word("priority", Priority.allCases.map { ($0.name, $0) }) {
         case .high: options.insert(.highPriority)
         case .low: options.insert(.lowPriority)
         case .normal, nil: break
@@ -153,10 +148,6 @@ package enum RequestReader {
                     + SpellingSuggestion.hint(name, RequestOptions.offeredNames))
         }
         return known.option
-    }
-
-    private static func priority(_ text: String) throws(UsageError) -> Priority {
-        try OptionValue.word(text, Priority.allCases.map { ($0.name, $0) })
     }
 
     private static func applyContext(

@@ -152,9 +152,7 @@ enum DocumentationCommand {
     }
 
     static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
-        if let operand = read.operands.first {
-            throw UsageError("unexpected argument '\(operand)'")
-        }
+        try read.checkNoOperands()
         return Terminal.finish(Command.manual.name, ManualPage.imagebus.text)
     }
 }

@@ -50,6 +50,16 @@ extension Completion {
         }
     }
 
+    /// Does the work and returns its result; see `wait`.
+    package static func result(
+        _ interruption: Interruption, cancel: () -> Void,
+        _ work: @escaping @Sendable () async throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        let completion = try opened()
+        completion.start(work)
+        return try completion.wait(interruption, cancel: cancel)
+    }
+
     /// Waits for the result, at most `milliseconds`. The first Ctrl-C cancels the work; a second
     /// one also stops waiting. Throws the error of the work, `cancelled` or `deadlineExceeded`.
     package func wait(

@@ -31,6 +31,13 @@ package final class OpenStack {
         }
     }
 
+    /// Creates a client for loads with a timeout, in milliseconds.
+    package func client(
+        delivery: Delivery = .automatic, timeout: Int
+    ) throws(ImageError) -> ImagebusClient {
+        try route.client(delivery: delivery, connectMilliseconds: connectMilliseconds(timeout))
+    }
+
     package func connectMilliseconds(_ timeout: Int) -> Int {
         isWaitedFor ? timeout : Self.connectMilliseconds
     }

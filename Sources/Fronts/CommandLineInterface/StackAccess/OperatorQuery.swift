@@ -93,9 +93,7 @@ package struct OperatorOptions: Hashable {
     package init(
         withoutOperands read: ReadOptions, environment: [String: String]
     ) throws(UsageError) {
-        if let operand = read.operands.first {
-            throw UsageError("unexpected argument '\(operand)'")
-        }
+        try read.checkNoOperands()
         try self.init(read, environment: environment)
     }
 

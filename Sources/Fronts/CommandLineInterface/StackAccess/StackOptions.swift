@@ -160,8 +160,8 @@ package struct LogOptions: Hashable {
     package init() {}
 
     package init(_ read: ReadOptions, level quiet: LogLevel = .info) throws(UsageError) {
-        level = try read.parsed("log-level", OptionValue.logLevel) ?? quiet
-        format = try read.parsed("log-format", OptionValue.logFormat) ?? .text
+        level = try read.word("log-level") ?? quiet
+        format = try read.word("log-format") ?? .text
     }
 
     /// The same settings as options for another program.

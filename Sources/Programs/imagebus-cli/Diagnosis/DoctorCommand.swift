@@ -62,9 +62,8 @@ struct DoctorOptions: Hashable {
 
     /// Parses `--within`.
     static func within(_ read: ReadOptions) throws(UsageError) -> Int {
-        try read.parsed("within") { (text) throws(UsageError) in
-            try OptionValue.milliseconds(text, atMost: withinMillisecondsMax)
-        } ?? StackCanary.usualMilliseconds
+        try read.milliseconds("within", atMost: withinMillisecondsMax)
+            ?? StackCanary.usualMilliseconds
     }
 
     private static let withinMillisecondsMax = 60_000

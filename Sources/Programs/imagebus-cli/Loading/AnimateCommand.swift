@@ -105,10 +105,7 @@ struct AnimateOptions: Hashable {
             throw UsageError("at most \(AnimationProperties.framesMax) frames are allowed")
         }
         durations = try Self.durations(read, of: sources.count)
-        loops =
-            try read.parsed("loops") { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: ImagebusClient.animationLoops)
-            } ?? 0
+        loops = try read.integer("loops", in: ImagebusClient.animationLoops) ?? 0
         guard let output = read.last("output"), !output.isEmpty else {
             throw UsageError("-o FILE is required")
         }
@@ -236,14 +233,13 @@ enum AnimateCommand {
     private static func make(
         _ options: AnimateOptions, _ stack: OpenStack, _ interruption: Interruption
     ) throws(ImageError) -> End {
-        let completion = try Completion<End>.opened()
-        let client = try stack.route.client(
-            delivery: options.delivery,
-            connectMilliseconds: stack.connectMilliseconds(options.request.timeoutMilliseconds))
+        let client = try stack.client(
+            delivery: options.delivery, timeout: options.request.timeoutMilliseconds)
         defer { client.end() }
         let bar = options.progress.showsBar ? ProgressBar() : nil
         defer { bar?.end() }
-        completion.start { () throws(ImageError) in
+        return try Completion.result(interruption, cancel: client.close) {
+            () throws(ImageError) in
             let parts = options.parts
             let file = try await client.animationFile(of: parts, loops: options.loops) {
                 bar?.show($0, of: parts.count)
@@ -251,7 +247,6 @@ enum AnimateCommand {
             let task = client.load(options.request, uploading: file)
             return End(image: try await task.response, token: task.token.value.hex)
         }
-        return try completion.wait(interruption, cancel: client.close)
     }
 
     /// Writes the animation; returns the exit status.

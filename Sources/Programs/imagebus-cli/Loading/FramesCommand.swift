@@ -54,20 +54,17 @@ enum FramesCommand {
         _ options: GetOptions, into files: NumberedFiles, _ stack: OpenStack,
         _ interruption: Interruption
     ) throws(ImageError) -> End {
-        let completion = try Completion<End>.opened()
-        let client = try stack.route.client(
-            delivery: options.delivery,
-            connectMilliseconds: stack.connectMilliseconds(options.request.timeoutMilliseconds))
+        let client = try stack.client(
+            delivery: options.delivery, timeout: options.request.timeoutMilliseconds)
         defer { client.end() }
         let bar = options.progress.showsBar ? ProgressBar() : nil
         defer { bar?.end() }
         var request = options.request
         if request.output.format == nil { request.output.format = .png }
         let wanted = request
-        completion.start { () throws(ImageError) in
-            try await write(wanted, from: client, into: files, bar)
+        return try Completion.result(interruption, cancel: client.close) {
+            () throws(ImageError) in try await write(wanted, from: client, into: files, bar)
         }
-        return try completion.wait(interruption, cancel: client.close)
     }
 
     /// Loads the frames and writes each as it arrives.

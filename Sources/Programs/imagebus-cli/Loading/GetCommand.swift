@@ -31,35 +31,20 @@ enum GetCommand {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn { warn(options.stack) }
-            let partials = report.partials
-            var attempt = try Attempt(options.request, options, stack, upload, partials)
-            token = attempt.load.token
+            var request = options.request
             while true {
-                switch try end(attempt, options, report, interruption) {
+                let load = try LoadRun(
+                    request, options, stack, uploading: upload, showing: report.partials)
+                token = load.token
+                switch try end(load, options, report, interruption) {
                 case .status(let status): return status
-                case .again(let request, let provenance):
-                    report.earlier = provenance
-                    attempt = try Attempt(request, options, stack, upload, partials)
-                    token = attempt.load.token
+                case .again(let next, let provenance):
+                    (request, report.earlier) = (next, provenance)
                 }
             }
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6
             return report.write(error, token: token, totalMilliseconds: spent)
-        }
-    }
-
-    /// One load of the requested image.
-    private struct Attempt {
-        let request: ImageRequest
-        let load: LoadRun
-
-        init(
-            _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
-            _ upload: [UInt8]?, _ partials: PartialFiles?
-        ) throws(ImageError) {
-            self.request = request
-            load = try LoadRun(request, options, stack, uploading: upload, showing: partials)
         }
     }
 
@@ -86,13 +71,12 @@ enum GetCommand {
 
     /// Waits for the image, writes it and reports the result.
     private static func end(
-        _ attempt: Attempt, _ options: GetOptions, _ report: GetReport,
+        _ load: LoadRun, _ options: GetOptions, _ report: GetReport,
         _ interruption: Interruption
     ) throws(ImageError) -> End {
-        let load = attempt.load
         do throws(ImageError) {
             let image = try load.wait(interruption)
-            if let request = try correction(of: attempt.request, for: image, options) {
+            if let request = try correction(of: load.request, for: image, options) {
                 return .again(request, ImageProvenance(of: image))
             }
             let status = write(image, options.target, load, report) {
@@ -102,7 +86,7 @@ enum GetCommand {
         } catch {
             // The cached image is still written; the exit status is that of the error.
             guard let cached = load.cached,
-                (try? correction(of: attempt.request, for: cached, options)) == .some(nil)
+                (try? correction(of: load.request, for: cached, options)) == .some(nil)
             else { throw error }
             let failure = error
             let status = write(cached, options.target, load, report) {
@@ -153,7 +137,7 @@ enum GetCommand {
 
 /// One request, from sending it to its end, with progress and Ctrl-C.
 final class LoadRun {
-    private let timeoutMilliseconds: Int
+    let request: ImageRequest
     private let completion: Completion<ImageResponse>
     private let client: ImagebusClient
     private let task: LoadTask
@@ -171,13 +155,11 @@ final class LoadRun {
         _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
         uploading upload: [UInt8]?, showing partials: PartialFiles? = nil
     ) throws(ImageError) {
-        self.partials = partials
-        timeoutMilliseconds = request.timeoutMilliseconds
+        (self.request, self.partials) = (request, partials)
         mapsUnavailable = stack.isWaitedFor
         completion = try .opened()
-        client = try stack.route.client(
-            delivery: options.delivery,
-            connectMilliseconds: stack.connectMilliseconds(timeoutMilliseconds))
+        client = try stack.client(
+            delivery: options.delivery, timeout: request.timeoutMilliseconds)
         bar = options.progress.showsBar ? ProgressBar() : nil
         let task = Self.begin(
             request, options, client, uploading: upload, wantsProgress: bar != nil)
@@ -216,7 +198,7 @@ final class LoadRun {
         defer { bar?.end() }
         do throws(ImageError) {
             return try completion.wait(
-                interruption, atMost: timeoutMilliseconds + Self.graceMilliseconds,
+                interruption, atMost: request.timeoutMilliseconds + Self.graceMilliseconds,
                 cancel: task.cancel)
         } catch {
             // The stack is running, but its coordinator does not come back in time.

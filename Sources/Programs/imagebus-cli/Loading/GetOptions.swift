@@ -233,9 +233,7 @@ struct GetOptions: Hashable {
         if partialsDirectory != nil { request.options.insert(.progressiveLoad) }
         shows = try Self.shows(read, readsStandardInput)
         graphics =
-            try read.parsed("graphics") { (text) throws(UsageError) in
-                try OptionValue.word(text, TerminalGraphics.names)
-            } ?? TerminalGraphics.known(environment)
+            try read.word("graphics", TerminalGraphics.names) ?? TerminalGraphics.known(environment)
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: the file name is empty") }
             guard !request.infoOnly else {
@@ -318,9 +316,7 @@ struct GetOptions: Hashable {
     }
 
     static func progress(_ read: ReadOptions) throws(UsageError) -> ProgressMode {
-        try read.parsed("progress") { (text) throws(UsageError) in
-            try OptionValue.word(text, progressModes)
-        } ?? .auto
+        try read.word("progress", progressModes) ?? .auto
     }
 
     static let progressModes: [(name: String, value: ProgressMode)] = [
@@ -333,8 +329,6 @@ struct GetOptions: Hashable {
     static let formerDeliveries = ["pieces": "chunks"]
 
     static func delivery(_ read: ReadOptions) throws(UsageError) -> Delivery {
-        try read.parsed("delivery") { (text) throws(UsageError) in
-            try OptionValue.word(text, deliveries)
-        } ?? .automatic
+        try read.word("delivery", deliveries) ?? .automatic
     }
 }

@@ -84,9 +84,8 @@ struct PrefetchOptions: Hashable {
         template = try RequestReader.request(read, url: "")
         priority = try Self.priority(read, template.options)
         concurrency =
-            try read.parsed("concurrent") { text throws(UsageError) in
-                try OptionValue.integer(text, in: 1...RequestLimits.prefetchConcurrencyMax)
-            } ?? RequestLimits.prefetchConcurrency
+            try read.integer("concurrent", in: 1...RequestLimits.prefetchConcurrencyMax)
+            ?? RequestLimits.prefetchConcurrency
         printsJSON = read.isSet("json")
         progress = try GetOptions.progress(read)
         stack = try StackOptions(read, environment: environment)
@@ -116,9 +115,7 @@ enum PrefetchTool {
             }
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
-            let client = try stack.route.client(
-                connectMilliseconds: stack.connectMilliseconds(
-                    options.template.timeoutMilliseconds))
+            let client = try stack.client(timeout: options.template.timeoutMilliseconds)
             defer { client.end() }
             return report(try run(options, urls, client, interruption), list, options)
         } catch {

@@ -14,10 +14,8 @@ enum ShowCommand {
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
             if !stack.isOwn { GetCommand.warn(options.stack) }
-            let client = try stack.route.client(
-                delivery: options.delivery,
-                connectMilliseconds: stack.connectMilliseconds(
-                    options.request.timeoutMilliseconds))
+            let client = try stack.client(
+                delivery: options.delivery, timeout: options.request.timeoutMilliseconds)
             defer { client.end() }
             let frames = frames(on: screen, options.graphics)
             let image = try open(options.request, frames, client, interruption)
@@ -53,11 +51,9 @@ enum ShowCommand {
         request.steps.append(.resize(frames.room, .fit))
         request.output = OutputOptions(format: .png)
         let (wanted, form) = (request, frames.form)
-        let completion = try Completion<AnimatedImage>.opened()
-        completion.start { () throws(ImageError) in
-            try await AnimatedImage(wanted, from: client, as: form)
+        return try Completion.result(interruption, cancel: client.close) {
+            () throws(ImageError) in try await AnimatedImage(wanted, from: client, as: form)
         }
-        return try completion.wait(interruption, cancel: client.close)
     }
 
     /// Plays until all loops have been shown, Ctrl-C or a key press; returns the exit status.
@@ -90,9 +86,9 @@ enum ShowCommand {
         _ player: AnimationPlayer, at time: Duration, _ interruption: Interruption,
         _ cancel: () -> Void
     ) throws(ImageError) -> AnimationFrame {
-        let completion = try Completion<AnimationFrame>.opened()
-        completion.start { () throws(ImageError) in try await player.frame(at: time) }
-        return try completion.wait(interruption, cancel: cancel)
+        try Completion.result(interruption, cancel: cancel) { () throws(ImageError) in
+            try await player.frame(at: time)
+        }
     }
 
     private static func wait(

@@ -146,7 +146,7 @@ struct CacheOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(read, environment: environment)
         cache = read.last("cache")
-        tiers = try read.parsed("type", Self.tiers) ?? .all
+        tiers = try read.word("type", Self.offeredTiers.map { ($0.name, $0) }) ?? .all
         selection = try Self.selection(read)
         page = try CachePageOptions(read)
         action = try Self.action(read)
@@ -228,10 +228,6 @@ struct CacheOptions: Hashable {
             olderThanSeconds: age, tag: try read.parsed("tag", RequestReader.tag))
     }
 
-    private static func tiers(_ word: String) throws(UsageError) -> CacheTypes {
-        try OptionValue.word(word, offeredTiers.map { ($0.name, $0) })
-    }
-
     private static let offeredTiers: [CacheTypes] = [.memory, .disk, .all]
     /// The values of `--type`.
     static let tierNames = offeredTiers.map(\.name)
@@ -272,9 +268,7 @@ struct CachePageOptions: Hashable {
     init() {}
 
     init(_ read: ReadOptions) throws(UsageError) {
-        let limit = try read.parsed("limit") { (text) throws(UsageError) in
-            try OptionValue.integer(text, in: 1...Self.limitMax)
-        }
+        let limit = try read.integer("limit", in: 1...Self.limitMax)
         let after = try read.parsed("after") { (text) throws(UsageError) in
             guard let number = UInt64(text) else {
                 throw UsageError("'\(text)' is not a PLACE printed by list")

@@ -423,9 +423,7 @@ struct MetricsFileOptions: Hashable {
     /// Returns `nil` if no file is specified.
     init?(_ read: ReadOptions) throws(UsageError) {
         seconds =
-            try read.parsed("metrics-seconds") { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: 1...Self.secondsMax)
-            } ?? Self.secondsDefault
+            try read.integer("metrics-seconds", in: 1...Self.secondsMax) ?? Self.secondsDefault
         guard let path = try read.parsed("metrics-file", OptionValue.path) else { return nil }
         guard !path.hasSuffix("/") else {
             throw UsageError("--metrics-file: '\(path)' is a directory")

@@ -164,9 +164,7 @@ struct ServeOptions: Hashable {
     static let processesMax = 256
 
     init(_ given: ReadOptions, environment: [String: String]) throws(UsageError) {
-        if let operand = given.operands.first {
-            throw UsageError("unexpected argument '\(operand)'")
-        }
+        try given.checkNoOperands()
         only = try given.parsed("only", OptionValue.kind)
         let peers = try PeerVariables(given, only: only, environment: environment)
         let read = peers.read
@@ -174,10 +172,10 @@ struct ServeOptions: Hashable {
         pools = try ServedPools(read, only: only?.stackKind)
         gateway = try ServedGateway(read, only: only, secrets: peers.secrets)
         let cores = CurrentProcess.processorCount
-        downloads = try Self.count("download", read, atMost: Self.processesMax) ?? 1
-        decoders = try Self.count("decode", read, atMost: Self.processesMax) ?? cores
-        transformers = try Self.count("transform", read, atMost: Self.processesMax) ?? cores
-        drawers = try Self.count("vector", read, atMost: Self.processesMax) ?? 0
+        downloads = try read.integer("download", in: 0...Self.processesMax) ?? 1
+        decoders = try read.integer("decode", in: 0...Self.processesMax) ?? cores
+        transformers = try read.integer("transform", in: 0...Self.processesMax) ?? cores
+        drawers = try read.integer("vector", in: 0...Self.processesMax) ?? 0
         network = try NetworkOptions(read)
         downloadSettings = try DownloadSettings(read)
         runtimeDirectory = try read.runtimeDirectory(environment)
@@ -188,19 +186,14 @@ struct ServeOptions: Hashable {
         memoryFiles = try read.parsed("memory-files", OptionValue.path)
         coordinator = try CoordinatorSettings(read)
         log = try LogOptions(read)
-        requestLogging =
-            try read.parsed("log-requests") { (text) throws(UsageError) in
-                try OptionValue.word(text, RequestLogging.allCases.map { ($0.rawValue, $0) })
-            } ?? .misses
+        requestLogging = try read.word("log-requests") ?? .misses
         metricsFile = try Self.metricsFile(read, hasMetrics: kinds.contains(.coordinator))
         configurationFile =
             kinds.contains(.coordinator) || only == .gateway
             ? try read.parsed("config", OptionValue.path) : nil
         secretFile =
             kinds.contains(.coordinator) ? try read.parsed("secret-file", OptionValue.path) : nil
-        parent = try read.parsed("parent-pid") { (text) throws(UsageError) in
-            Int32(try OptionValue.integer(text, in: 1...Int(Int32.max)))
-        }
+        parent = try read.integer("parent-pid", in: 1...Int(Int32.max)).map { Int32($0) }
         removesRuntimeDirectory = read.isSet("remove-runtime-dir")
         guard cacheDirectory != nil || isMemoryOnly || !kinds.contains(.cache) else {
             throw UsageError(
@@ -238,14 +231,6 @@ struct ServeOptions: Hashable {
         }
         return file
     }
-
-    private static func count(
-        _ name: String, _ read: ReadOptions, atMost limit: Int
-    ) throws(UsageError) -> Int? {
-        try read.parsed(name) { (text) throws(UsageError) in
-            try OptionValue.integer(text, in: 0...limit)
-        }
-    }
 }
 
 /// Options that `serve` passes to its coordinator unchanged. They are validated here, so that a
@@ -269,9 +254,7 @@ struct CoordinatorSettings: Hashable {
 
     init(_ read: ReadOptions) throws(UsageError) {
         for (name, range) in Self.numbers {
-            let number = try read.parsed(name) { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: range)
-            }
+            let number = try read.integer(name, in: range)
             if let number { arguments += ["--\(name)", "\(number)"] }
         }
         for setting in LimitSetting.allCases {
@@ -280,9 +263,7 @@ struct CoordinatorSettings: Hashable {
             }
             if let limit { arguments += ["--\(setting.rawValue)", "\(limit)"] }
         }
-        let order = try read.parsed("fetch-order") { (text) throws(UsageError) in
-            try OptionValue.word(text, [("fifo", text), ("lifo", text)])
-        }
+        let order = try read.word("fetch-order", [("fifo", "fifo"), ("lifo", "lifo")])
         if let order { arguments += ["--fetch-order", order] }
         let root = try read.parsed("local-root") { (text) throws(UsageError) in
             let path = try OptionValue.path(text)
