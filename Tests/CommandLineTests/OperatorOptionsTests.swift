@@ -109,7 +109,7 @@ import Testing
 
                 """)
         #expect(
-            try JSONText.text(CacheList(page)) == """
+            try JSONText.text(CacheTool.object(page)) == """
                 {"entries":[{"accessedAt":6,"bytes":1234,"cache":"default","format":"jpeg",\
                 "height":30,"key":"http://h/a.jpg","storedAt":5,"tier":"disk","width":40}],\
                 "next":"7"}
@@ -208,7 +208,7 @@ import Testing
 
                 """)
         #expect(
-            try JSONText.text(FailureCacheAnswer([entry])) == """
+            try JSONText.text(FailureCacheTool.object([entry])) == """
                 {"entries":[{"expiresInMilliseconds":123456,"operation":"decode",\
                 "reason":"poisoned","url":"http://a/b.jpg"}]}
 

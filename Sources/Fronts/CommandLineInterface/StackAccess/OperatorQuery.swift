@@ -2,6 +2,7 @@ package import Imagebus
 import Linux
 package import Model
 import ProcessRuntime
+package import Reporting
 import Supervision
 import Synchronization
 
@@ -54,6 +55,16 @@ package enum OperatorQuery {
         return try value?.get()
     }
 
+    /// Runs a command: prints its answer, as text or JSON, or its error. Returns the exit status.
+    package static func run(
+        _ command: String, _ options: OperatorOptions, _ body: () throws -> OperatorAnswer
+    ) -> Int32 {
+        run(command) {
+            let answer = try body()
+            return options.printsJSON ? try JSONText.text(answer.json) : answer.text
+        }
+    }
+
     /// Runs a command: prints its output or its error. Returns the exit status.
     package static func run(_ command: String, _ body: () throws -> String) -> Int32 {
         do {
@@ -69,6 +80,14 @@ package enum OperatorQuery {
             return ImageError(.internalError, "").exitStatus
         }
     }
+}
+
+/// The answer of a command in both of its forms.
+package struct OperatorAnswer {
+    let json: JSONObject
+    let text: String
+
+    package init(_ json: JSONObject, _ text: String) { (self.json, self.text) = (json, text) }
 }
 
 /// The stack that an operator's command queries, and the output format.

@@ -13,46 +13,56 @@ enum CacheTool {
 
     static func run(_ options: CacheOptions) -> Int32 {
         if case .get(let file) = options.action { return CacheReader.run(options, file: file) }
-        return OperatorQuery.run("cache") { try text(options) }
+        return OperatorQuery.run("cache", options.stack) { try answer(options) }
     }
 
-    private static func text(_ options: CacheOptions) throws -> String {
+    private static func answer(_ options: CacheOptions) throws -> OperatorAnswer {
         switch options.action {
-        case .contains: try describe(tiersThatHave(options), options)
-        case .put(let file): try describe(put(bytes(of: file), options), options)
-        case .remove: try removal(options)
-        case .clear: try clearing(options)
-        case .clearCache, .removeSelected: try selectedRemoval(options)
-        case .list: try list(options)
-        case .count: try counting(options) { "\($0.entries)" }
-        case .size: try counting(options) { ByteText.text($0.bytes) }
-        case .trim: try trimming(options)
-        case .stats: try statistics(options)
-        case .get: ""
+        case .contains:
+            let tiers = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
+                try await client.contains(options.key, cache: options.cache, in: options.tiers)
+            }
+            return OperatorAnswer(entry(options, in: tiers), "\(tiers.name)\n")
+        case .put(let file):
+            let tiers = try put(bytes(of: file), options)
+            return OperatorAnswer(entry(options, in: tiers), "\(tiers.name)\n")
+        case .remove: return try removal(options)
+        case .clear: return try clearing(options)
+        case .clearCache: return try selectedRemoval(options, verb: "cleared")
+        case .removeSelected: return try selectedRemoval(options, verb: "removed")
+        case .list:
+            let page = try walk(options) { client throws(ImageError) in
+                try await pages(client, options)
+            }
+            return OperatorAnswer(object(page), table(page))
+        case .count: return try counting(options) { "\($0.entries)" }
+        case .size: return try counting(options) { ByteText.text($0.bytes) }
+        case .trim:
+            let page = try walk(options) { client throws(ImageError) in
+                try await client.trim(options.tiers)
+            }
+            return OperatorAnswer(counts(page), sentence(page, options.tiers, verb: "trimmed"))
+        case .stats:
+            let report = try StatusCommand.report(options.stack)
+            return OperatorAnswer(CacheMetrics.object(report), CacheMetrics.text(report))
+        case .get: throw ImageError(.internalError, "get prints no answer")
         }
     }
 
     // MARK: - One entry
 
-    private static func describe(_ tiers: CacheTypes, _ options: CacheOptions) throws -> String {
-        guard options.stack.printsJSON else { return "\(tiers.name)\n" }
-        return try JSONText.text(CacheAnswer(key: options.key, cacheType: tiers.name))
-    }
-
-    private static func tiersThatHave(_ options: CacheOptions) throws -> CacheTypes {
-        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
-        return try OperatorQuery.ask(options.stack) { client throws(ImageError) in
-            try await client.contains(key, cache: cache, in: tiers)
-        }
+    /// The answer for one entry, with the tiers that have it.
+    static func entry(_ options: CacheOptions, in tiers: CacheTypes) -> JSONObject {
+        ["key": options.key, "cacheType": tiers.name]
     }
 
     private static func put(_ bytes: [UInt8], _ options: CacheOptions) throws -> CacheTypes {
-        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
-        let (tags, data) = (options.tags, try options.extendedData?.data())
+        let data = try options.extendedData?.data()
         return try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
             client throws(ImageError) in
             try await client.put(
-                bytes, under: key, cache: cache, in: tiers, tags: tags, extendedData: data)
+                bytes, under: options.key, cache: options.cache, in: options.tiers,
+                tags: options.tags, extendedData: data)
         }
     }
 
@@ -64,18 +74,16 @@ enum CacheTool {
     }
 
     /// Removes an entry; reports which tiers had it immediately before.
-    private static func removal(_ options: CacheOptions) throws -> String {
-        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
+    private static func removal(_ options: CacheOptions) throws -> OperatorAnswer {
         let removed = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
-            let found = try await client.contains(key, cache: cache, in: tiers)
-            try await client.remove(key, cache: cache, from: tiers)
+            let found = try await client.contains(
+                options.key, cache: options.cache, in: options.tiers)
+            try await client.remove(options.key, cache: options.cache, from: options.tiers)
             return found
         }
-        if options.stack.printsJSON {
-            return try JSONText.text(
-                CacheAnswer(key: key, cacheType: CacheTypes.none.name, removed: removed.name))
-        }
-        return sentence(removed: removed)
+        return OperatorAnswer(
+            ["key": options.key, "cacheType": CacheTypes.none.name, "removed": removed.name],
+            sentence(removed: removed))
     }
 
     static func sentence(removed: CacheTypes) -> String {
@@ -86,54 +94,30 @@ enum CacheTool {
         }
     }
 
+    // MARK: - Several entries
+
     /// Removes all entries; there may be many files to delete.
-    private static func clearing(_ options: CacheOptions) throws -> String {
-        let tiers = options.tiers
+    private static func clearing(_ options: CacheOptions) throws -> OperatorAnswer {
         let cleared = try OperatorQuery.ask(options.stack, answerMilliseconds: longMilliseconds) {
-            client throws(ImageError) in try await client.clear(tiers)
+            client throws(ImageError) in try await client.clear(options.tiers)
         }
-        if options.stack.printsJSON { return try JSONText.text(["cleared": cleared.name]) }
-        return "cleared \(cleared == .all ? "memory and disk" : cleared.name)\n"
+        return OperatorAnswer(
+            ["cleared": cleared.name],
+            "cleared \(cleared == .all ? "memory and disk" : cleared.name)\n")
     }
-}
 
-/// The output of `cache --json` for one entry.
-struct CacheAnswer: Encodable {
-    let key: String
-    /// The tiers that have it.
-    let cacheType: String
-    /// The tiers that had it before `cache remove`; absent for other actions.
-    var removed: String?
-}
-
-// Actions on several entries selected by their properties.
-extension CacheTool {
-    static func selectedRemoval(_ options: CacheOptions) throws -> String {
-        let (selection, tiers) = (options.selection, options.tiers)
+    private static func selectedRemoval(
+        _ options: CacheOptions, verb: String
+    ) throws -> OperatorAnswer {
         let (activity, display) = (QueryActivity(), RemovalDisplay())
         defer { display.end() }
         let page = try walk(options, activity) { client throws(ImageError) in
-            try await client.remove(selection, from: tiers) { page in
+            try await client.remove(options.selection, from: options.tiers) { page in
                 activity.note()
                 display.show(page)
             }
         }
-        display.end()
-        return try describe(
-            page, options, verb: options.action == .clearCache ? "cleared" : "removed")
-    }
-
-    static func trimming(_ options: CacheOptions) throws -> String {
-        let tiers = options.tiers
-        let page = try walk(options) { client throws(ImageError) in try await client.trim(tiers) }
-        return try describe(page, options, verb: "trimmed")
-    }
-
-    private static func describe(
-        _ page: EntryPage, _ options: CacheOptions, verb: String
-    ) throws -> String {
-        if options.stack.printsJSON { return try JSONText.text(CacheCounts(page)) }
-        return sentence(page, options.tiers, verb: verb)
+        return OperatorAnswer(counts(page), sentence(page, options.tiers, verb: verb))
     }
 
     /// Describes what was removed; an entry in both tiers counts in both.
@@ -144,15 +128,14 @@ extension CacheTool {
         return "\(verb) \(parts.joined(separator: ", "))\n"
     }
 
-    static func counting(
+    private static func counting(
         _ options: CacheOptions, _ value: (EntryCount) -> String
-    ) throws -> String {
-        let (selection, tiers) = (options.selection, options.tiers)
+    ) throws -> OperatorAnswer {
         let page = try walk(options) { client throws(ImageError) in
-            try await client.count(selection, in: tiers)
+            try await client.count(options.selection, in: options.tiers)
         }
-        if options.stack.printsJSON { return try JSONText.text(CacheCounts(page)) }
-        return counts(page, tiers).map { "\($0) \(value($1))\n" }.joined()
+        let lines = counts(page, options.tiers).map { "\($0) \(value($1))\n" }
+        return OperatorAnswer(counts(page), lines.joined())
     }
 
     private static func counts(
@@ -162,26 +145,25 @@ extension CacheTool {
             .filter { tiers.contains($0.0) }.map { ($0.0.name, $0.1) }
     }
 
-    // MARK: - Lists
-
-    static func list(_ options: CacheOptions) throws -> String {
-        let (selection, tiers, wanted) = (options.selection, options.tiers, options.page)
-        let page = try walk(options) { client throws(ImageError) in
-            try await pages(client, selection, tiers, wanted)
+    /// The number and size of entries by tier.
+    private static func counts(_ page: EntryPage) -> JSONObject {
+        func tier(_ count: EntryCount) -> JSONObject {
+            ["entries": count.entries, "bytes": count.bytes]
         }
-        if options.stack.printsJSON { return try JSONText.text(CacheList(page)) }
-        return table(page)
+        return ["memory": tier(page.memory), "disk": tier(page.disk)]
     }
+
+    // MARK: - Lists
 
     /// Loads as many pages as needed, because a message has a limited number of entries.
     private static func pages(
-        _ client: OperatorClient, _ selection: EntrySelection, _ tiers: CacheTypes,
-        _ wanted: CachePageOptions
+        _ client: OperatorClient, _ options: CacheOptions
     ) async throws(ImageError) -> EntryPage {
+        let wanted = options.page
         var all = EntryPage(next: wanted.after)
         while true {
             let page = try await client.entries(
-                of: selection, in: tiers, after: all.next,
+                of: options.selection, in: options.tiers, after: all.next,
                 limit: wanted.limit - all.entries.count)
             all.entries += page.entries
             all.next = page.next
@@ -189,14 +171,33 @@ extension CacheTool {
         }
     }
 
+    /// The output of `cache list --json`. Dates are in milliseconds since 1970; that of the last
+    /// access is 0 in the memory tier, which doesn't record it.
+    static func object(_ page: EntryPage) -> JSONObject {
+        let entries = page.entries.map { (entry) -> JSONObject in
+            [
+                "key": entry.key, "cache": name(of: entry), "tier": entry.tier.name,
+                "bytes": entry.bytes, "format": entry.format.name, "width": entry.size.width,
+                "height": entry.size.height, "storedAt": entry.storedMilliseconds,
+                "accessedAt": entry.accessedMilliseconds,
+            ]
+        }
+        // The value for `--after` to continue; null if the list is complete.
+        let next = page.next == 0 ? nil : "\(page.next)"
+        return ["entries": entries, "next": next]
+    }
+
+    private static func name(of entry: EntryDescription) -> String {
+        entry.cache.isEmpty ? "default" : entry.cache
+    }
+
     static func table(_ page: EntryPage) -> String {
         guard !page.entries.isEmpty else { return "no matching entries\n" }
         let hasNames = page.entries.contains { !$0.cache.isEmpty }
         let header = ["KEY"] + (hasNames ? ["CACHE"] : []) + ["TIER", "BYTES", "FORMAT", "SIZE"]
         let rows = page.entries.map { entry in
-            [entry.key] + (hasNames ? [entry.cache.isEmpty ? "default" : entry.cache] : []) + [
-                entry.tier.name, "\(entry.bytes)", entry.format.name,
-                "\(entry.size.width)x\(entry.size.height)",
+            [entry.key] + (hasNames ? [name(of: entry)] : []) + [
+                entry.tier.name, "\(entry.bytes)", entry.format.name, "\(entry.size)",
             ]
         }
         let more = page.next == 0 ? "" : "more entries: --after \(page.next)\n"
@@ -213,74 +214,6 @@ extension CacheTool {
     }
 }
 
-/// The number and size of entries by tier, as JSON.
-struct CacheCounts: Encodable {
-    struct Tier: Encodable {
-        let entries: UInt64
-        let bytes: UInt64
-
-        init(_ count: EntryCount) { (entries, bytes) = (count.entries, count.bytes) }
-    }
-
-    let memory: Tier
-    let disk: Tier
-
-    init(_ page: EntryPage) { (memory, disk) = (Tier(page.memory), Tier(page.disk)) }
-}
-
-/// The output of `cache list --json`.
-struct CacheList: Encodable {
-    struct Entry: Encodable {
-        let key: String
-        /// `default`, or the name of the cache.
-        let cache: String
-        let tier: String
-        let bytes: UInt64
-        let format: String
-        let width: Int
-        let height: Int
-        /// Milliseconds since 1970.
-        let storedAt: UInt64
-        /// Milliseconds since 1970, as recorded on disk; 0 for the memory tier, which doesn't
-        /// record it.
-        let accessedAt: UInt64
-    }
-
-    let entries: [Entry]
-    /// The value for `--after` to continue; null if the list is complete.
-    let next: String?
-
-    init(_ page: EntryPage) {
-        entries = page.entries.map { entry in
-            Entry(
-                key: entry.key, cache: entry.cache.isEmpty ? "default" : entry.cache,
-                tier: entry.tier.name, bytes: entry.bytes, format: entry.format.name,
-                width: entry.size.width, height: entry.size.height,
-                storedAt: entry.storedMilliseconds, accessedAt: entry.accessedMilliseconds)
-        }
-        next = page.next == 0 ? nil : "\(page.next)"
-    }
-
-    private enum CodingKeys: String, CodingKey { case entries, next }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(entries, forKey: .entries)
-        try values.encode(next, forKey: .next)
-    }
-}
-
-// The state of the caches.
-extension CacheTool {
-    static func statistics(_ options: CacheOptions) throws -> String {
-        let report = try OperatorQuery.ask(options.stack) { client throws(ImageError) in
-            try await client.status()
-        }
-        return options.stack.printsJSON
-            ? try JSONText.text(CacheMetrics.object(report)) : CacheMetrics.text(report)
-    }
-}
-
 /// `imagebus cache get`: writes the bytes of an entry.
 enum CacheReader {
     /// The exit status if no tier has the entry, as in grep if nothing is found.
@@ -292,8 +225,7 @@ enum CacheReader {
             guard let found = try entry(options) else {
                 status = missStatus
                 if options.stack.printsJSON {
-                    return try JSONText.text(
-                        CacheAnswer(key: options.key, cacheType: CacheTypes.none.name))
+                    return try JSONText.text(CacheTool.entry(options, in: .none))
                 }
                 Terminal.complain(
                     "cache",
@@ -310,13 +242,11 @@ enum CacheReader {
     /// exists, and the tier that had them.
     private static func entry(_ options: CacheOptions) throws -> (bytes: [UInt8], tier: CacheTypes)?
     {
-        let (key, cache, tiers) = (options.key, options.cache, options.tiers)
-        return try OperatorQuery.ask(
-            options.stack, answerMilliseconds: CacheTool.longMilliseconds
-        ) { client throws(ImageError) in
-            guard let found = try await client.entry(key, cache: cache, in: tiers),
-                let bytes = found.bytes
-            else { return nil }
+        try OperatorQuery.ask(options.stack, answerMilliseconds: CacheTool.longMilliseconds) {
+            client throws(ImageError) in
+            let found = try await client.entry(
+                options.key, cache: options.cache, in: options.tiers)
+            guard let found, let bytes = found.bytes else { return nil }
             return (bytes.array, found.cacheType)
         }
     }
@@ -332,7 +262,7 @@ enum CacheReader {
         }
         try OutputFile.write(found.bytes, to: file)
         if options.stack.printsJSON {
-            return try JSONText.text(CacheAnswer(key: options.key, cacheType: found.tier.name))
+            return try JSONText.text(CacheTool.entry(options, in: found.tier))
         }
         return "\(found.bytes.count) bytes from \(found.tier.name)\n"
     }

@@ -54,25 +54,22 @@ struct CancelOptions: Hashable {
 
 /// `imagebus cancel`: cancels requests of any client.
 enum CancelTool {
+    /// The coordinator doesn't acknowledge this, so the change of a counter shows how many ended.
     static func run(_ options: CancelOptions) -> Int32 {
-        OperatorQuery.run("cancel") { try text(options) }
-    }
-
-    /// Cancels requests. The coordinator doesn't acknowledge this, so the change of a counter shows
-    /// how many ended.
-    private static func text(_ options: CancelOptions) throws -> String {
-        let target = options.target
-        let ended = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) -> UInt64 in
-            let before = try await client.status().count(counter)
-            switch target {
-            case .token(let token): client.cancelAny(token)
-            case .group(let group): client.cancelAny(group: group)
+        OperatorQuery.run("cancel", options.stack) {
+            let ended = try OperatorQuery.ask(options.stack) {
+                client throws(ImageError) -> UInt64 in
+                let before = try await client.status().count(counter)
+                switch options.target {
+                case .token(let token): client.cancelAny(token)
+                case .group(let group): client.cancelAny(group: group)
+                }
+                return try await client.status().count(counter) - before
             }
-            return try await client.status().count(counter) - before
+            return OperatorAnswer(
+                ["cancelled": ended],
+                ended == 0 ? "no matching requests\n" : "cancelled \(ended)\n")
         }
-        if options.stack.printsJSON { return try JSONText.text(["cancelled": ended]) }
-        return ended == 0 ? "no matching requests\n" : "cancelled \(ended)\n"
     }
 
     private static let counter = "cancelled"
@@ -126,19 +123,16 @@ struct FailureCacheOptions: Hashable {
 /// `imagebus failure-cache`: lists and removes entries of the failure cache.
 enum FailureCacheTool {
     static func run(_ options: FailureCacheOptions) -> Int32 {
-        OperatorQuery.run("failure-cache") { try text(options) }
-    }
-
-    private static func text(_ options: FailureCacheOptions) throws -> String {
-        switch options.action {
-        case .list:
-            let entries = try OperatorQuery.ask(options.stack) {
-                client throws(ImageError) in try await all(client)
+        OperatorQuery.run("failure-cache", options.stack) {
+            switch options.action {
+            case .list:
+                let entries = try OperatorQuery.ask(options.stack) {
+                    client throws(ImageError) in try await all(client)
+                }
+                return OperatorAnswer(object(entries), table(entries))
+            case .remove(let url): return try removed(.remove(url: url), options)
+            case .clear: return try removed(.clear, options)
             }
-            return options.stack.printsJSON
-                ? try JSONText.text(FailureCacheAnswer(entries)) : table(entries)
-        case .remove(let url): return try removed(.remove(url: url), options)
-        case .clear: return try removed(.clear, options)
         }
     }
 
@@ -156,14 +150,24 @@ enum FailureCacheTool {
 
     private static func removed(
         _ command: FailureCacheCommand, _ options: FailureCacheOptions
-    ) throws -> String {
-        let report = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) in try await client.failureCache(command)
+    ) throws -> OperatorAnswer {
+        let removed = try OperatorQuery.ask(options.stack) {
+            client throws(ImageError) in try await client.failureCache(command).removed
         }
-        if options.stack.printsJSON {
-            return try JSONText.text(["removed": report.removed])
+        return OperatorAnswer(
+            ["removed": removed],
+            removed == 0 ? "no matching entries\n" : "removed \(removed)\n")
+    }
+
+    /// The output of `failure-cache list --json`. Entries that never expire have 0 milliseconds.
+    static func object(_ entries: [FailureCacheReport.Entry]) -> JSONObject {
+        let entries = entries.map { (entry) -> JSONObject in
+            [
+                "url": entry.url, "operation": entry.operation, "reason": entry.reason.rule.name,
+                "expiresInMilliseconds": entry.expiresInMilliseconds,
+            ]
         }
-        return report.removed == 0 ? "no matching entries\n" : "removed \(report.removed)\n"
+        return ["entries": entries]
     }
 
     static func table(_ entries: [FailureCacheReport.Entry]) -> String {
@@ -177,27 +181,6 @@ enum FailureCacheTool {
                         ? "ever" : StatusTable.duration($0.expiresInMilliseconds),
                 ]
             })
-    }
-}
-
-/// The output of `imagebus failure-cache list --json`.
-struct FailureCacheAnswer: Encodable {
-    struct Entry: Encodable {
-        let url: String
-        let operation: String
-        let reason: String
-        /// 0 for never.
-        let expiresInMilliseconds: UInt64
-    }
-
-    let entries: [Entry]
-
-    init(_ entries: [FailureCacheReport.Entry]) {
-        self.entries = entries.map {
-            Entry(
-                url: $0.url, operation: $0.operation, reason: $0.reason.rule.name,
-                expiresInMilliseconds: $0.expiresInMilliseconds)
-        }
     }
 }
 
@@ -237,30 +220,18 @@ struct DownloadsOptions: Hashable {
 /// `imagebus downloads`: suspends or resumes downloads.
 enum DownloadsTool {
     static func run(_ options: DownloadsOptions) -> Int32 {
-        OperatorQuery.run("downloads") { try text(options) }
-    }
-
-    private static func text(_ options: DownloadsOptions) throws -> String {
-        let report = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) in try await client.downloads(options.command)
+        OperatorQuery.run("downloads", options.stack) {
+            let report = try OperatorQuery.ask(options.stack) {
+                client throws(ImageError) in try await client.downloads(options.command)
+            }
+            let fetches = report.stages.first { $0.stage == "fetch" }
+            let isSuspended = report.count("downloadsSuspended") > 0
+            let (waiting, running) = (fetches?.queued ?? 0, fetches?.running ?? 0)
+            return OperatorAnswer(
+                ["isSuspended": isSuspended, "waiting": waiting, "running": running],
+                "downloads \(isSuspended ? "suspended" : "active"): \(waiting) queued, "
+                    + "\(running) running\n")
         }
-        let fetches = report.stages.first { $0.stage == "fetch" }
-        let answer = DownloadsAnswer(
-            isSuspended: report.count("downloadsSuspended") > 0, waiting: fetches?.queued ?? 0,
-            running: fetches?.running ?? 0)
-        return options.stack.printsJSON ? try JSONText.text(answer) : answer.sentence
-    }
-}
-
-/// The output of `downloads --json`.
-struct DownloadsAnswer: Encodable {
-    let isSuspended: Bool
-    /// The numbers of waiting and running downloads.
-    let waiting: UInt64
-    let running: UInt64
-
-    var sentence: String {
-        "downloads \(isSuspended ? "suspended" : "active"): \(waiting) queued, \(running) running\n"
     }
 }
 
@@ -351,20 +322,20 @@ enum DrainTool {
     private static let pause = Duration.milliseconds(20)
 
     static func run(_ options: DrainOptions) -> Int32 {
-        OperatorQuery.run("drain") { try text(options) }
-    }
-
-    private static func text(_ options: DrainOptions) throws -> String {
-        let target = options.target
-        let replaced = try OperatorQuery.ask(
-            options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
-        ) { client throws(ImageError) in try await replace(target, client) }
-        if options.stack.printsJSON {
-            return try JSONText.text(
-                DrainAnswer(
-                    kind: target.kind.name, pool: target.pool?.text, replaced: replaced))
+        OperatorQuery.run("drain", options.stack) {
+            let target = options.target
+            let replaced = try OperatorQuery.ask(
+                options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
+            ) { client throws(ImageError) in try await replace(target, client) }
+            let kind = target.kind.name
+            let answer: JSONObject =
+                if let pool = target.pool {
+                    ["kind": kind, "pool": pool.text, "replaced": replaced]
+                } else {
+                    ["kind": kind, "replaced": replaced]
+                }
+            return OperatorAnswer(answer, sentence(target, replaced: replaced))
         }
-        return sentence(target, replaced: replaced)
     }
 
     private static func replace(
@@ -411,12 +382,4 @@ enum DrainTool {
         default: "replaced \(replaced) \(target.name) processes\n"
         }
     }
-}
-
-/// The output of `drain --json`.
-struct DrainAnswer: Encodable {
-    let kind: String
-    /// Absent for all pools of the kind.
-    let pool: String?
-    let replaced: Int
 }
