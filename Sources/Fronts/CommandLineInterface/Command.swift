@@ -127,6 +127,9 @@ package struct OptionDefinition: Hashable, Sendable {
     /// The name and the former names, without dashes.
     var names: [String] { [name] + formerNames }
 
+    /// The name and the letter as they are written.
+    var spellings: [String] { ["--\(name)"] + (letter.map { ["-\($0)"] } ?? []) }
+
     /// Returns the option with former names and values.
     package func formerly(
         _ names: [String], values: [String: String] = [:]

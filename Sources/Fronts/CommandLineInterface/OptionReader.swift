@@ -56,8 +56,8 @@ package enum OptionReader {
     /// missing.
     private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
         definitions.contains { definition in
-            definition.names.contains { value == "--\($0)" }
-                || definition.letter.map { value == "-\($0)" } == true
+            definition.spellings.contains(value)
+                || definition.formerNames.contains { value == "--\($0)" }
         }
     }
 
@@ -209,10 +209,7 @@ package struct ReadOptions: Hashable {
         _ name: String, as expected: String, _ parse: (String) -> Value?
     ) throws(UsageError) -> Value? {
         try parsed(name) { (text) throws(UsageError) in
-            guard let value = parse(text) else {
-                throw UsageError("'\(text)' is not \(expected)")
-            }
-            return value
+            try OptionValue.expect(parse(text), expected, text)
         }
     }
 

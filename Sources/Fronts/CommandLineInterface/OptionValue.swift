@@ -15,12 +15,6 @@ package enum OptionValue {
         return number
     }
 
-    /// Parses a number of bytes, optionally with a suffix K, M, G or T (powers of 1024).
-    package static func bytes(_ text: String) throws(UsageError) -> Int {
-        if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }
-        throw UsageError("'\(text)' is not a number of bytes, such as 268435456 or 256M")
-    }
-
     /// Parses a duration, such as `250ms`, `10s`, `2m` or `1h`, to milliseconds; a plain number is
     /// in seconds.
     package static func milliseconds(
@@ -110,51 +104,43 @@ extension OptionValue {
         var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
         return inet_pton(isIPv6 ? AF_INET6 : AF_INET, String(text), &bytes) == 1 ? bytes : nil
     }
-
-    /// Parses a token or group.
-    package static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
-        guard let identifier = Identifier128(hex: text) else {
-            throw UsageError("'\(text)' is not 32 hex digits")
-        }
-        return identifier
-    }
 }
 
 extension OptionValue {
+    /// Returns the value, or throws an error that only states what is expected.
+    static func expect<Value>(
+        _ value: Value?, _ expected: String, _ text: String
+    ) throws(UsageError) -> Value {
+        guard let value else { throw UsageError("'\(text)' is not \(expected)") }
+        return value
+    }
+
+    /// Parses a token or group.
+    package static func identifier(_ text: String) throws(UsageError) -> Identifier128 {
+        try expect(Identifier128(hex: text), "32 hex digits", text)
+    }
+
     /// Parses a size such as `512x418`.
     package static func size(_ text: String) throws(UsageError) -> PixelSize {
-        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
-            .map { PlainNumber.integer(String($0)) }
-        let sides = 1...RequestLimits.sideMax
-        guard parts.count == 2, let width = parts[0], let height = parts[1],
-            sides.contains(width), sides.contains(height)
-        else {
-            throw UsageError(
-                "'\(text)' is not WIDTHxHEIGHT in pixels, such as 512x418, "
-                    + "at most \(RequestLimits.sideMax) each")
-        }
-        return PixelSize(width: width, height: height)
+        let expected =
+            "WIDTHxHEIGHT in pixels, such as 512x418, at most \(RequestLimits.sideMax) each"
+        return try expect(PixelSize(text), expected, text)
     }
 
     /// Parses the box of a resize: `512x418`, `512x` or `x418`.
     package static func box(_ text: String) throws(UsageError) -> PixelSize {
-        guard let box = PixelSize(box: text) else {
-            throw UsageError(
-                "'\(text)' is not WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
-                    + "at most \(RequestLimits.sideMax) each")
-        }
-        return box
+        let expected =
+            "WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, at most "
+            + "\(RequestLimits.sideMax) each"
+        return try expect(PixelSize(box: text), expected, text)
     }
 
     /// Parses a ratio of device pixels per pixel.
     package static func pixelRatio(_ text: String) throws(UsageError) -> Double {
-        let ratios = RequestLimits.pixelRatios
-        guard let ratio = PlainNumber.decimal(text), ratios.contains(ratio) else {
-            throw UsageError(
-                "'\(text)' is not a number between \(ratios.lowerBound) and "
-                    + "\(Int(ratios.upperBound)), such as 2")
-        }
-        return ratio
+        let range = RequestLimits.pixelRatios
+        let ratio = PlainNumber.decimal(text).flatMap { range.contains($0) ? $0 : nil }
+        let limits = "\(range.lowerBound) and \(Int(range.upperBound))"
+        return try expect(ratio, "a number between \(limits), such as 2", text)
     }
 
     /// Parses the value of a step.
@@ -185,19 +171,12 @@ extension OptionValue {
         }
         return format
     }
-}
 
-extension OptionValue {
     /// Parses names of image properties, such as `exif,blurhash`.
     static func properties(_ text: String) throws(UsageError) -> RequestedProperties {
-        guard let properties = RequestedProperties(text) else {
-            throw UsageError("'\(text)' is not \(RequestedProperties.expected)")
-        }
-        return properties
+        try expect(RequestedProperties(text), RequestedProperties.expected, text)
     }
-}
 
-extension OptionValue {
     /// Parses a `Fallback`. The coordinator decides whether the URL may be loaded.
     package static func fallback(_ text: String) throws(UsageError) -> Fallback {
         guard let fallback = Fallback(text) else {

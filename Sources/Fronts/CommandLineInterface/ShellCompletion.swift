@@ -75,8 +75,8 @@ struct BashScript {
         let all = command.shownDefinitions
         return """
                 \(command.name))
-                    options=\(Self.quoted(all.flatMap(Self.names)))
-                    valued=\(Self.quoted(all.filter { $0.value != nil }.flatMap(Self.names)))
+                    options=\(Self.quoted(all.flatMap(\.spellings)))
+                    valued=\(Self.quoted(all.filter { $0.value != nil }.flatMap(\.spellings)))
                     ;;
             """
     }
@@ -84,7 +84,7 @@ struct BashScript {
     /// Returns the possible values of options and operands.
     private func values(of command: Command) -> String {
         let options = command.shownDefinitions.filter { $0.value != nil }.compactMap { option in
-            entry(Self.names(option).map { "\(command.name):\($0)" }, option.choice)
+            entry(option.spellings.map { "\(command.name):\($0)" }, option.choice)
         }
         let operands = command.operands.enumerated().compactMap { place, choice in
             entry(["\(command.name):\(place)"], choice)
@@ -103,10 +103,6 @@ struct BashScript {
         case .directory: action = "_imagebus_files -d"
         }
         return "    \(patterns.joined(separator: "|"))) \(action) ;;"
-    }
-
-    private static func names(_ option: OptionDefinition) -> [String] {
-        ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
     }
 
     /// Quotes words, which contain neither spaces nor quotes.
@@ -264,9 +260,7 @@ struct FishScript {
     }
 
     private func operands(of command: Command) -> [String] {
-        let valued = command.shownDefinitions.filter { $0.value != nil }.flatMap { option in
-            ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
-        }
+        let valued = command.shownDefinitions.filter { $0.value != nil }.flatMap(\.spellings)
         let further = command.operands.count
         let places =
             command.operands.enumerated().map { ("at \($0)", $1) }

@@ -5,48 +5,50 @@ enum StoreMetrics {
     static func families(_ caches: [CacheStatus]) -> [MetricFamily] {
         guard !caches.isEmpty else { return [] }
         let disks = caches.filter { $0.disk != .none }
-        return [entries(caches, disks), bytes(caches, disks)] + memory(caches)
+        return tiers(caches, disks) + memory(caches)
             + (disks.isEmpty ? [] : disk(disks))
     }
 
-    private static func entries(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> MetricFamily {
-        var family = MetricFamily("imagebus_cache_entries", .gauge, "Entries in a cache tier.")
-        family.add(sum(caches, \.memoryEntries), [("tier", "memory")])
-        if !disks.isEmpty { family.add(sum(disks, \.diskEntries), [("tier", "disk")]) }
-        return family
-    }
-
-    private static func bytes(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> MetricFamily {
-        var family = MetricFamily("imagebus_cache_bytes", .gauge, "Bytes used by a cache tier.")
-        family.add(sum(caches, \.memoryBytes), [("tier", "memory")])
-        if !disks.isEmpty { family.add(sum(disks, \.diskBytes), [("tier", "disk")]) }
-        return family
+    private static func tiers(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> [MetricFamily] {
+        let memory = (
+            tier: "memory", entries: sum(caches, \.memoryEntries),
+            bytes: sum(caches, \.memoryBytes)
+        )
+        let disk = (
+            tier: "disk", entries: sum(disks, \.diskEntries),
+            bytes: sum(disks, \.diskBytes)
+        )
+        let tiers = MetricRows(disks.isEmpty ? [memory] : [memory, disk]) { [("tier", $0.tier)] }
+        return [
+            tiers.family("cache_entries", .gauge, "Entries in a cache tier.") { $0.entries },
+            tiers.family("cache_bytes", .gauge, "Bytes used by a cache tier.") { $0.bytes },
+        ]
     }
 
     private static func memory(_ caches: [CacheStatus]) -> [MetricFamily] {
-        var limit = MetricFamily(
-            "imagebus_cache_memory_limit_bytes", .gauge, "Limit of the memory tier.")
-        limit.add(sum(caches, \.memoryBytesMax))
-        var evictions = MetricFamily(
-            "imagebus_cache_memory_evictions_total", .counter,
-            "Entries evicted from the memory tier.")
-        evictions.add(sum(caches, \.memoryEvictions))
-        var shrinks = MetricFamily(
-            "imagebus_cache_memory_shrinks_total", .counter,
-            "Times the memory tier shrank under memory pressure.")
-        shrinks.add(sum(caches, \.memoryShrinks))
-        return [limit, evictions, shrinks]
+        [
+            family(
+                "memory_limit_bytes", .gauge, sum(caches, \.memoryBytesMax),
+                "Limit of the memory tier."),
+            family(
+                "memory_evictions_total", .counter, sum(caches, \.memoryEvictions),
+                "Entries evicted from the memory tier."),
+            family(
+                "memory_shrinks_total", .counter, sum(caches, \.memoryShrinks),
+                "Times the memory tier shrank under memory pressure."),
+        ]
+    }
+
+    private static func family(
+        _ name: String, _ kind: MetricFamily.Kind, _ value: UInt64, _ help: String
+    ) -> MetricFamily {
+        var family = MetricFamily("imagebus_cache_\(name)", kind, help)
+        family.add(value)
+        return family
     }
 
     private static func disk(_ disks: [CacheStatus]) -> [MetricFamily] {
-        func family(
-            _ name: String, _ kind: MetricFamily.Kind, _ value: UInt64, _ help: String
-        ) -> MetricFamily {
-            var family = MetricFamily("imagebus_cache_\(name)", kind, help)
-            family.add(value)
-            return family
-        }
-        return [
+        [
             family(
                 "disk_up", .gauge, disks.allSatisfy { $0.disk == .healthy } ? 1 : 0,
                 "1 if the disk tier works, 0 while it fails, such as on a full disk."),
@@ -117,46 +119,53 @@ enum NamedCacheMetrics {
     }
 
     private static func usage(_ caches: [NamedCacheStatus]) -> [MetricFamily] {
-        [
-            byTier("entries", "Entries in a named cache.", caches, \.entries),
-            byTier("bytes", "Bytes used by the entries of a named cache.", caches, \.bytes),
-            byTier(
-                "limit_entries", "The cache's own limit on entries; 0 for none.", caches,
-                \.entriesMax),
-            byTier(
-                "limit_bytes", "The cache's own limit on bytes; 0 for none.", caches, \.bytesMax),
+        let tiers = rows(caches)
+        return [
+            tiers.family("named_cache_entries", .gauge, "Entries in a named cache.") {
+                $0.usage.entries
+            },
+            tiers.family(
+                "named_cache_bytes", .gauge, "Bytes used by the entries of a named cache."
+            ) { $0.usage.bytes },
+            tiers.family(
+                "named_cache_limit_entries", .gauge,
+                "The cache's own limit on entries; 0 for none."
+            ) { $0.usage.entriesMax },
+            tiers.family(
+                "named_cache_limit_bytes", .gauge, "The cache's own limit on bytes; 0 for none."
+            ) { $0.usage.bytesMax },
         ]
     }
 
-    private static func byTier(
-        _ name: String, _ help: String, _ caches: [NamedCacheStatus],
-        _ value: KeyPath<NamedCacheStatus.Usage, UInt64>
-    ) -> MetricFamily {
-        var family = MetricFamily("imagebus_named_cache_\(name)", .gauge, help)
-        for cache in caches {
-            family.add(cache.memory[keyPath: value], [("cache", cache.name), ("tier", "memory")])
-            family.add(cache.disk[keyPath: value], [("cache", cache.name), ("tier", "disk")])
+    /// A cache in one tier, with the queries that the tier answered.
+    private typealias Tier = (
+        cache: String, tier: String, usage: NamedCacheStatus.Usage, hits: UInt64
+    )
+
+    private static func rows(_ caches: [NamedCacheStatus]) -> MetricRows<Tier> {
+        let tiers: [Tier] = caches.flatMap { cache -> [Tier] in
+            [
+                (cache.name, "memory", cache.memory, cache.memoryHits),
+                (cache.name, "disk", cache.disk, cache.diskHits),
+            ]
         }
-        return family
+        return MetricRows(tiers) { [("cache", $0.cache), ("tier", $0.tier)] }
     }
 
     private static func queries(_ caches: [NamedCacheStatus]) -> [MetricFamily] {
-        var hits = MetricFamily(
-            "imagebus_named_cache_hits_total", .counter,
-            "Queries a named cache answered; the coordinator serves most memory hits itself.")
-        var misses = MetricFamily(
-            "imagebus_named_cache_misses_total", .counter,
-            "Queries that missed in a named cache.")
-        var evictions = MetricFamily(
-            "imagebus_named_cache_memory_evictions_total", .counter,
-            "Entries evicted from the memory of a named cache.")
-        for cache in caches {
-            hits.add(cache.memoryHits, [("cache", cache.name), ("tier", "memory")])
-            hits.add(cache.diskHits, [("cache", cache.name), ("tier", "disk")])
-            misses.add(cache.misses, [("cache", cache.name)])
-            evictions.add(cache.memoryEvictions, [("cache", cache.name)])
-        }
-        return [hits, misses, evictions]
+        let named = MetricRows(caches) { [("cache", $0.name)] }
+        return [
+            rows(caches).family(
+                "named_cache_hits_total", .counter,
+                "Queries a named cache answered; the coordinator serves most memory hits itself."
+            ) { $0.hits },
+            named.family(
+                "named_cache_misses_total", .counter, "Queries that missed in a named cache.",
+                \.misses),
+            named.family(
+                "named_cache_memory_evictions_total", .counter,
+                "Entries evicted from the memory of a named cache.", \.memoryEvictions),
+        ]
     }
 }
 
@@ -165,18 +174,17 @@ enum ReadOnlyMetrics {
     static func families(_ stores: [CacheStatus]) -> [MetricFamily] {
         let directories = distinct(stores)
         guard !directories.isEmpty else { return [] }
+        let rows = MetricRows(directories) { [("cache", $0.cacheName), ("path", $0.path)] }
         return [
-            family(
-                "up", .gauge, "1 if the read-only directory is usable, else 0.",
-                directories
+            rows.family(
+                "cache_read_only_up", .gauge, "1 if the read-only directory is usable, else 0."
             ) { $0.isUsable ? 1 : 0 },
-            family(
-                "hits_total", .counter, "Queries answered from the read-only directory.",
-                directories, \.hits),
-            family(
-                "damaged_total", .counter,
-                "Entries of the read-only directory that did not match its index.", directories,
-                \.damaged),
+            rows.family(
+                "cache_read_only_hits_total", .counter,
+                "Queries answered from the read-only directory.", \.hits),
+            rows.family(
+                "cache_read_only_damaged_total", .counter,
+                "Entries of the read-only directory that did not match its index.", \.damaged),
         ]
     }
 
@@ -184,18 +192,6 @@ enum ReadOnlyMetrics {
     private static func distinct(_ stores: [CacheStatus]) -> [ReadOnlyDirectory] {
         var seen: Set<[String]> = []
         return stores.flatMap(\.readOnly).filter { seen.insert([$0.cache, $0.path]).inserted }
-    }
-
-    private static func family(
-        _ name: String, _ kind: MetricFamily.Kind, _ help: String,
-        _ directories: [ReadOnlyDirectory], _ value: (ReadOnlyDirectory) -> UInt64
-    ) -> MetricFamily {
-        var family = MetricFamily("imagebus_cache_read_only_\(name)", kind, help)
-        for directory in directories {
-            family.add(
-                value(directory), [("cache", directory.cacheName), ("path", directory.path)])
-        }
-        return family
     }
 }
 

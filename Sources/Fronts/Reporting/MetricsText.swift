@@ -8,7 +8,7 @@ package enum MetricsText {
     }
 
     private static func families(_ report: StatusReport) -> [MetricFamily] {
-        [uptime(report)] + processes(report) + PoolMetrics.families(report.pools)
+        [uptime(report)] + processes(report) + pools(report)
             + stages(report) + cancellations(report) + [transfers(report)] + counters(report)
             + StoreMetrics.families(report.caches) + NamedCacheMetrics.families(report.caches)
             + ReadOnlyMetrics.families(report.caches) + sockets(report)
@@ -23,87 +23,86 @@ package enum MetricsText {
 
     /// Aggregated by kind, because process IDs change.
     private static func processes(_ report: StatusReport) -> [MetricFamily] {
-        var counts = MetricFamily(
-            "imagebus_processes", .gauge, "Connected processes by kind and state.")
-        var restarts = MetricFamily(
-            "imagebus_process_restarts", .gauge,
-            "Restarts of the connected processes, as reported by their supervisors.")
-        var jobs = MetricFamily("imagebus_worker_jobs", .gauge, "Jobs assigned to workers.")
-        var credit = MetricFamily(
-            "imagebus_worker_credit", .gauge, "Concurrent jobs that workers accept.")
-        for kind in WorkerKind.allCases {
-            let members = report.processes.filter { $0.kind == kind }
-            let label = [(name: "kind", value: kind.name)]
-            for state in ["ready", "busy", "draining"] {
-                let count = members.count { $0.state == state }
-                counts.add(UInt64(count), label + [("state", state)])
-            }
-            restarts.add(sum(members.map(\.restarts)), label)
-            guard kind != .coordinator else { continue }
-            jobs.add(sum(members.map(\.jobs)), label)
-            credit.add(sum(members.map(\.credit)), label)
+        let members = ProcessRow.all(report)
+        let fronts = Set(report.fronts.map(\.process.name)).sorted()
+        let kinds = MetricRows(WorkerKind.allCases.map(\.name) + fronts) { [("kind", $0)] }
+        let workers = MetricRows(WorkerKind.workers.map(\.name)) { [("kind", $0)] }
+        let states = WorkerKind.allCases.flatMap { kind in
+            ["ready", "busy", "draining"].map { (kind: kind.name, state: $0) }
         }
-        for name in Set(report.fronts.map(\.process.name)).sorted() {
-            let members = report.fronts.filter { $0.process.name == name }
-            let label = [(name: "kind", value: name)]
-            counts.add(UInt64(members.count), label + [("state", "ready")])
-            restarts.add(sum(members.map(\.process.restarts)), label)
+        let counts = MetricRows(states + fronts.map { (kind: $0, state: "ready") }) {
+            [("kind", $0.kind), ("state", $0.state)]
         }
-        return [counts, restarts, jobs, credit]
+        func sum(_ kind: String, _ value: KeyPath<ProcessRow, UInt32>) -> UInt64 {
+            members.reduce(0) { $0 + ($1.kind == kind ? UInt64($1[keyPath: value]) : 0) }
+        }
+        return [
+            counts.family("processes", .gauge, "Connected processes by kind and state.") { row in
+                UInt64(members.count { $0.kind == row.kind && $0.state == row.state })
+            },
+            kinds.family(
+                "process_restarts", .gauge,
+                "Restarts of the connected processes, as reported by their supervisors."
+            ) { sum($0, \.restarts) },
+            workers.family("worker_jobs", .gauge, "Jobs assigned to workers.") { sum($0, \.jobs) },
+            workers.family(
+                "worker_credit", .gauge, "Concurrent jobs that workers accept."
+            ) { sum($0, \.credit) },
+        ]
     }
 
-    private static func sum(_ numbers: [UInt32]) -> UInt64 {
-        numbers.reduce(0) { $0 + UInt64($1) }
+    private static func pools(_ report: StatusReport) -> [MetricFamily] {
+        let pools = MetricRows(report.pools) { [("pool", $0.name.text), ("kind", $0.kind.name)] }
+        return [
+            pools.family("pool_workers", .gauge, "Connected workers by pool.") {
+                UInt64($0.workers)
+            },
+            pools.family("pool_jobs", .gauge, "Jobs assigned to the workers of a pool.") {
+                UInt64($0.jobs)
+            },
+            pools.family(
+                "pool_credit", .gauge, "Concurrent jobs that the workers of a pool accept."
+            ) { UInt64($0.credit) },
+            pools.family("pool_queued_jobs", .gauge, "Jobs queued for a pool.", \.queued),
+            pools.family(
+                "pool_output_bytes", .gauge, "Bytes of the pool's output in use.", \.outputBytes),
+        ]
     }
 
     private static func stages(_ report: StatusReport) -> [MetricFamily] {
-        var requests = MetricFamily(
-            "imagebus_request_duration_seconds", .histogram,
-            "Time from admission to reply, excluding requests answered from the hit index.")
-        requests.add(report.requests)
-        var queued = MetricFamily("imagebus_stage_queued_jobs", .gauge, "Queued jobs by stage.")
-        var cost = MetricFamily(
-            "imagebus_stage_queued_cost", .gauge,
-            "Estimated cost of queued jobs.")
-        var running = MetricFamily("imagebus_stage_running_jobs", .gauge, "Running jobs by stage.")
-        var waits = MetricFamily(
-            "imagebus_stage_wait_seconds", .histogram, "Time jobs waited for a worker.")
-        var works = MetricFamily(
-            "imagebus_stage_work_seconds", .histogram, "Processing time reported by workers.")
-        for stage in report.stages {
-            let label = [(name: "stage", value: stage.stage)]
-            queued.add(stage.queued, label)
-            cost.add(stage.queuedCost, label)
-            running.add(stage.running, label)
-            waits.add(stage.waits, label)
-            works.add(stage.works, label)
-        }
-        return [requests, queued, cost, running, waits, works]
+        let requests = MetricRows([report.requests]) { _ in [] }
+        let stages = MetricRows(report.stages) { [("stage", $0.stage)] }
+        return [
+            requests.histogram(
+                "request_duration_seconds",
+                "Time from admission to reply, excluding requests answered from the hit index."
+            ) { $0 },
+            stages.family("stage_queued_jobs", .gauge, "Queued jobs by stage.", \.queued),
+            stages.family(
+                "stage_queued_cost", .gauge, "Estimated cost of queued jobs.", \.queuedCost),
+            stages.family("stage_running_jobs", .gauge, "Running jobs by stage.", \.running),
+            stages.histogram("stage_wait_seconds", "Time jobs waited for a worker.", \.waits),
+            stages.histogram(
+                "stage_work_seconds", "Processing time reported by workers.", \.works),
+        ]
     }
 
     private static func cancellations(_ report: StatusReport) -> [MetricFamily] {
-        var durations = MetricFamily(
-            "imagebus_cancel_duration_seconds", .histogram,
-            "Time from cancelling a job until its worker was free.")
-        var hard = MetricFamily(
-            "imagebus_cancels_hard_total", .counter,
-            "Cancels that ended the process because native code did not respond.")
-        for stage in report.cancellations {
-            let label = [(name: "stage", value: stage.stage)]
-            durations.add(stage.durations, label)
-            hard.add(stage.hard, label)
-        }
-        return [durations, hard]
+        let stages = MetricRows(report.cancellations) { [("stage", $0.stage)] }
+        return [
+            stages.histogram(
+                "cancel_duration_seconds",
+                "Time from cancelling a job until its worker was free.", \.durations),
+            stages.family(
+                "cancels_hard_total", .counter,
+                "Cancels that ended the process because native code did not respond.", \.hard),
+        ]
     }
 
     private static func transfers(_ report: StatusReport) -> MetricFamily {
-        var durations = MetricFamily(
-            "imagebus_transfer_duration_seconds", .histogram,
-            "Duration of the phases of transfers that returned a body.")
-        for times in report.transfers {
-            durations.add(times.durations, [(name: "phase", value: times.phase)])
-        }
-        return durations
+        MetricRows(report.transfers) { [("phase", $0.phase)] }.histogram(
+            "transfer_duration_seconds",
+            "Duration of the phases of transfers that returned a body.", \.durations)
     }
 
     /// Counters unknown to this version are exported, too.
@@ -128,21 +127,48 @@ package enum MetricsText {
     }
 
     private static func sockets(_ report: StatusReport) -> [MetricFamily] {
-        var messages = MetricFamily(
-            "imagebus_socket_messages_total", .counter, "Messages sent and received.")
-        var bytes = MetricFamily(
-            "imagebus_socket_bytes_total", .counter, "Bytes of these messages, all frames.")
-        var largest = MetricFamily(
-            "imagebus_socket_largest_message_bytes", .gauge, "Largest message sent or received.")
-        for socket in report.sockets {
-            let label = [(name: "socket", value: socket.name)]
-            messages.add(socket.messagesReceived, label + [("direction", "in")])
-            messages.add(socket.messagesSent, label + [("direction", "out")])
-            bytes.add(socket.bytesReceived, label + [("direction", "in")])
-            bytes.add(socket.bytesSent, label + [("direction", "out")])
-            largest.add(socket.largestMessage, label)
-        }
-        return [messages, bytes, largest]
+        let sockets = MetricRows(report.sockets) { [("socket", $0.name)] }
+        let directions = MetricRows(
+            report.sockets.flatMap { [(socket: $0, isIn: true), (socket: $0, isIn: false)] }
+        ) { [("socket", $0.socket.name), ("direction", $0.isIn ? "in" : "out")] }
+        return [
+            directions.family(
+                "socket_messages_total", .counter, "Messages sent and received."
+            ) { $0.isIn ? $0.socket.messagesReceived : $0.socket.messagesSent },
+            directions.family(
+                "socket_bytes_total", .counter, "Bytes of these messages, all frames."
+            ) { $0.isIn ? $0.socket.bytesReceived : $0.socket.bytesSent },
+            sockets.family(
+                "socket_largest_message_bytes", .gauge, "Largest message sent or received.",
+                \.largestMessage),
+        ]
+    }
+}
+
+/// Rows that are samples of several families, with the same labels in each.
+struct MetricRows<Row> {
+    private let rows: [Row]
+    private let labels: (Row) -> MetricFamily.Labels
+
+    init(_ rows: [Row], _ labels: @escaping (Row) -> MetricFamily.Labels) {
+        (self.rows, self.labels) = (rows, labels)
+    }
+
+    /// Returns the family `imagebus_NAME` with a sample of each row.
+    func family(
+        _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (Row) -> UInt64
+    ) -> MetricFamily {
+        var family = MetricFamily("imagebus_\(name)", kind, help)
+        for row in rows { family.add(value(row), labels(row)) }
+        return family
+    }
+
+    func histogram(
+        _ name: String, _ help: String, _ value: (Row) -> LatencyHistogram
+    ) -> MetricFamily {
+        var family = MetricFamily("imagebus_\(name)", .histogram, help)
+        for row in rows { family.add(value(row), labels(row)) }
+        return family
     }
 }
 
@@ -349,34 +375,6 @@ struct CounterMetric {
             "connections_refused_total", .counter, "refusedConnections",
             "Connections refused by the limit per process or in total."),
     ]
-}
-
-/// Metrics of the worker pools.
-enum PoolMetrics {
-    static func families(_ pools: [StatusReport.PoolStatus]) -> [MetricFamily] {
-        [
-            family("workers", "Connected workers by pool.", pools) { UInt64($0.workers) },
-            family("jobs", "Jobs assigned to the workers of a pool.", pools) { UInt64($0.jobs) },
-            family("credit", "Concurrent jobs that the workers of a pool accept.", pools) {
-                UInt64($0.credit)
-            },
-            family("queued_jobs", "Jobs queued for a pool.", pools) { $0.queued },
-            family("output_bytes", "Bytes of the pool's output in use.", pools) {
-                $0.outputBytes
-            },
-        ]
-    }
-
-    private static func family(
-        _ name: String, _ help: String, _ pools: [StatusReport.PoolStatus],
-        _ value: (StatusReport.PoolStatus) -> UInt64
-    ) -> MetricFamily {
-        var family = MetricFamily("imagebus_pool_\(name)", .gauge, help)
-        for pool in pools {
-            family.add(value(pool), [("pool", pool.name.text), ("kind", pool.kind.name)])
-        }
-        return family
-    }
 }
 
 /// A metric with all its samples, in the Prometheus text exposition format, version 0.0.4.

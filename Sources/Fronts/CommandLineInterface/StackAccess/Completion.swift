@@ -43,11 +43,7 @@ extension Completion {
 
     /// Creates a completion, with an error suitable for a command.
     package static func opened() throws(ImageError) -> Completion {
-        do throws(Errno) {
-            return try Completion()
-        } catch {
-            throw ImageError(.internalError, "out of file descriptors (\(error))")
-        }
+        try ImageError.wrap("out of file descriptors") { () throws(Errno) in try Completion() }
     }
 
     /// Does the work and returns its result; see `wait`.
@@ -88,10 +84,8 @@ extension Completion {
     ) throws(ImageError) {
         let now = MonotonicClock.now()
         let left = deadline.map { $0 > now ? Int(($0 - now) / 1_000_000) + 1 : 0 }
-        do throws(Errno) {
-            _ = try interruption.wait(for: [number], milliseconds: left)
-        } catch {
-            throw ImageError(.internalError, "waiting for completion failed (\(error))")
+        _ = try ImageError.wrap("waiting for completion failed") { () throws(Errno) in
+            try interruption.wait(for: [number], milliseconds: left)
         }
     }
 
@@ -101,6 +95,17 @@ extension Completion {
 }
 
 extension ImageError {
+    /// Runs `body`; its error becomes an internal error with what failed and the error.
+    package static func wrap<Value>(
+        _ failure: String, _ body: () throws(Errno) -> Value
+    ) throws(ImageError) -> Value {
+        do throws(Errno) {
+            return try body()
+        } catch {
+            throw ImageError(.internalError, "\(failure) (\(error))")
+        }
+    }
+
     /// The error if Ctrl-C ended the command.
     fileprivate static var commandCancelled: ImageError { ImageError(.cancelled, "cancelled") }
 
@@ -127,11 +132,7 @@ package final class Interruption {
 
     /// Creates an instance, with an error suitable for a command.
     package static func started() throws(ImageError) -> Interruption {
-        do throws(Errno) {
-            return try Interruption()
-        } catch {
-            throw ImageError(.internalError, "signals cannot be read (\(error))")
-        }
+        try ImageError.wrap("signals cannot be read") { () throws(Errno) in try Interruption() }
     }
 
     /// Waits until a descriptor is readable or a signal arrives. Returns the readable descriptors;

@@ -218,13 +218,15 @@ final class PrivateStack {
         } catch {
             throw .system(error)
         }
-        do throws(StartFailure) {
-            try stack.waitUntilReady(line, interruption)
-            return stack
+        let failure: StartFailure?
+        do throws(Errno) {
+            failure = try stack.awaitLine(line, interruption)
         } catch {
-            stack.end(interruption)
-            throw error
+            failure = .system(error)
         }
+        guard let failure else { return stack }
+        stack.end(interruption)
+        throw failure
     }
 
     private static func serveCommand(
@@ -248,27 +250,14 @@ final class PrivateStack {
         return command
     }
 
-    private func waitUntilReady(
-        _ line: ReadyLine, _ interruption: Interruption
-    ) throws(StartFailure) {
-        let start = MonotonicClock.now()
-        let failure: StartFailure?
-        do throws(Errno) {
-            failure = try awaitLine(line, interruption) {
-                Self.startMilliseconds - Int((MonotonicClock.now() - start) / 1_000_000)
-            }
-        } catch {
-            throw .system(error)
-        }
-        if let failure { throw failure }
-    }
-
+    /// Waits for the line; returns why there is none.
     private func awaitLine(
-        _ line: ReadyLine, _ interruption: Interruption, millisecondsLeft: () -> Int
+        _ line: ReadyLine, _ interruption: Interruption
     ) throws(Errno) -> StartFailure? {
+        let start = MonotonicClock.now()
         let end = serve.descriptor.descriptor.number
         while try !line.isComplete() {
-            let left = millisecondsLeft()
+            let left = Self.startMilliseconds - Int((MonotonicClock.now() - start) / 1_000_000)
             if left <= 0 { return .tooSlow }
             _ = try interruption.wait(for: [line.number, end], milliseconds: left)
             if interruption.count > 0 { return .interrupted }

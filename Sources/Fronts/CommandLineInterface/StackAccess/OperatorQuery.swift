@@ -39,8 +39,8 @@ package enum OperatorQuery {
         of client: OperatorClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (OperatorClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer? {
-        let value: Result<Answer, ImageError>?
-        do throws(Errno) {
+        let completion = try ImageError.wrap("waiting for an answer failed") {
+            () throws(Errno) -> Completion<Answer> in
             let completion = try Completion<Answer>()
             completion.start { () throws(ImageError) in try await question(client) }
             var left = milliseconds
@@ -48,11 +48,9 @@ package enum OperatorQuery {
                 _ = try ReadinessPoll.wait([completion.number], milliseconds: left)
                 left = milliseconds - (activity?.idleMilliseconds ?? milliseconds)
             } while completion.value == nil && left > 0
-            value = completion.value
-        } catch {
-            throw ImageError(.internalError, "waiting for an answer failed (\(error))")
+            return completion
         }
-        return try value?.get()
+        return try completion.value?.get()
     }
 
     /// Runs a command: prints its answer, as text or JSON, or its error. Returns the exit status.

@@ -107,16 +107,14 @@ enum GetCommand {
 
     /// Warns about options that only affect a stack started for this command.
     static func warn(_ options: StackOptions, of command: String = "get") {
-        let config = OptionDefinition.config.name
-        if !options.ofPrivateStack.subtracting([config]).isEmpty {
-            Terminal.error(
-                "imagebus \(command): the running stack uses its own --allow-… and --ca-file; "
-                    + "pass --private to start one with yours\n")
-        }
-        if options.ofPrivateStack.contains(config) {
-            Terminal.error(
-                "imagebus \(command): the running stack uses its own configuration; "
-                    + "pass --private to start one with yours\n")
+        let config: Set = [OptionDefinition.config.name]
+        let ignored =
+            (options.ofPrivateStack.isSubset(of: config) ? [] : ["--allow-… and --ca-file"])
+            + (options.ofPrivateStack.isDisjoint(with: config) ? [] : ["configuration"])
+        for name in ignored {
+            Terminal.complain(
+                command,
+                "the running stack uses its own \(name); pass --private to start one with yours")
         }
     }
 

@@ -228,8 +228,8 @@ struct GetOptions: Hashable {
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
-        framesDirectory = try Self.framesDirectory(read, readsStandardInput)
-        partialsDirectory = try Self.partialsDirectory(read, readsStandardInput)
+        framesDirectory = try Self.directory("frames", read, readsStandardInput)
+        partialsDirectory = try Self.directory("partials", read, readsStandardInput)
         if partialsDirectory != nil { request.options.insert(.progressiveLoad) }
         shows = try Self.shows(read, readsStandardInput)
         graphics =
@@ -246,36 +246,23 @@ struct GetOptions: Hashable {
         }
     }
 
-    /// Parses `--frames`, which excludes options for a single image or load.
-    private static func framesDirectory(
-        _ read: ReadOptions, _ readsStandardInput: Bool
+    /// Parses the directory of `--frames`, which excludes options for a single image or load, or of
+    /// `--partials`, which requires a transfer.
+    private static func directory(
+        _ name: String, _ read: ReadOptions, _ readsStandardInput: Bool
     ) throws(UsageError) -> String? {
-        guard let directory = read.last("frames") else { return nil }
+        guard let directory = read.last(name) else { return nil }
         guard !directory.isEmpty else {
-            throw UsageError("--frames: the directory name is empty")
+            throw UsageError("--\(name): the directory name is empty")
         }
-        guard !readsStandardInput else {
-            throw UsageError("--frames requires a URL, not standard input")
-        }
-        if let name = optionsOfOneImage.first(where: read.isSet) {
-            throw UsageError("--frames writes every frame to a file: leave out --\(name)")
-        }
-        return directory
-    }
-
-    /// Parses `--partials`, which requires a transfer.
-    private static func partialsDirectory(
-        _ read: ReadOptions, _ readsStandardInput: Bool
-    ) throws(UsageError) -> String? {
-        guard let directory = read.last("partials") else { return nil }
-        guard !directory.isEmpty else {
-            throw UsageError("--partials: the directory name is empty")
-        }
-        guard !readsStandardInput else {
-            throw UsageError("--partials requires a URL: standard input is read at once")
-        }
-        if let name = ["info", "properties", "frames"].first(where: read.isSet) {
-            throw UsageError("--partials writes images: leave out --\(name)")
+        if name == "frames" {
+            try check(
+                read, "--frames", ", not standard input", "writes every frame to a file",
+                without: optionsOfOneImage, readsStandardInput)
+        } else {
+            try check(
+                read, "--partials", ": standard input is read at once", "writes images",
+                without: ["info", "properties", "frames"], readsStandardInput)
         }
         return directory
     }
@@ -285,14 +272,22 @@ struct GetOptions: Hashable {
         _ read: ReadOptions, _ readsStandardInput: Bool
     ) throws(UsageError) -> Bool {
         guard read.isSet("show") else { return false }
-        guard !readsStandardInput else {
-            throw UsageError("--show requires a URL, not standard input")
-        }
-        let others = optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"]
-        if let name = others.first(where: read.isSet) {
-            throw UsageError("--show draws in the terminal: leave out --\(name)")
-        }
+        try check(
+            read, "--show", ", not standard input", "draws in the terminal",
+            without: optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"],
+            readsStandardInput)
         return true
+    }
+
+    /// Throws if an option that requires a URL is combined with standard input or other options.
+    private static func check(
+        _ read: ReadOptions, _ option: String, _ reason: String, _ does: String,
+        without others: [String], _ readsStandardInput: Bool
+    ) throws(UsageError) {
+        guard !readsStandardInput else { throw UsageError("\(option) requires a URL\(reason)") }
+        if let name = others.first(where: read.isSet) {
+            throw UsageError("\(option) \(does): leave out --\(name)")
+        }
     }
 
     private static let optionsOfOneImage = [

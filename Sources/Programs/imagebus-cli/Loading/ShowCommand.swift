@@ -94,10 +94,8 @@ enum ShowCommand {
     private static func wait(
         for numbers: [Int32], _ milliseconds: Int, _ interruption: Interruption
     ) throws(ImageError) -> Bool {
-        do throws(Errno) {
-            return try !interruption.wait(for: numbers, milliseconds: milliseconds).isEmpty
-        } catch {
-            throw ImageError(.internalError, "waiting for the next frame failed (\(error))")
+        try ImageError.wrap("waiting for the next frame failed") { () throws(Errno) in
+            try !interruption.wait(for: numbers, milliseconds: milliseconds).isEmpty
         }
     }
 }

@@ -91,17 +91,21 @@ enum ServeCommand {
             hasGateways ? configured?.gateways ?? [] : [], of: options, in: paths, log: log)
         // Listeners in the configuration replace the default one.
         let isReplaced = options.gateway?.isImplicit == true && !listeners.places.isEmpty
-        let sockets = try Self.sockets(isReplaced ? [] : options.gateway.map { [$0.place] } ?? [])
-        let further = try Self.sockets(listeners.places)
-        let served = isReplaced ? options.withoutGateway : options
+        var served = options
+        if isReplaced { served.gateway = nil }
+        let place = served.gateway?.place
+        let sockets = try ((place.map { [$0] } ?? []) + listeners.places).map {
+            try GatewayListener($0)
+        }
+        let own = place == nil ? nil : sockets.first?.descriptorNumber
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
             served.children(
                 programs: programs, secretFile: SecretFile.prepare(options), pools: pools,
-                listener: sockets.first?.descriptorNumber,
-                listeners: further.enumerated().map {
+                listener: own,
+                listeners: sockets.suffix(listeners.places.count).enumerated().map {
                     (listeners.arguments(of: $0.offset), $0.element.descriptorNumber)
                 }),
             in: directory,
@@ -110,11 +114,11 @@ enum ServeCommand {
             receiveStatus: metrics.map { file in { report, now in file.receive(report, at: now) } },
             prepareReload: { listeners.reload() }
         ) { note in
-            log.write(note)
+            log.write(note.level, note.description, fields: [])
             switch note {
-            case .ready: Terminal.out(readyLines(options, paths, sockets + further))
+            case .ready: Terminal.out(readyLines(options, paths, sockets))
             // New connections are refused, so that clients try elsewhere.
-            case .draining: for socket in sockets + further { socket.close() }
+            case .draining: for socket in sockets { socket.close() }
             default: break
             }
         }
@@ -126,14 +130,6 @@ enum ServeCommand {
 }
 
 extension ServeCommand {
-    private static func sockets(
-        _ places: [ListenPlace]
-    ) throws(GatewayListenError) -> [GatewayListener] {
-        var sockets: [GatewayListener] = []
-        for place in places { sockets.append(try GatewayListener(place)) }
-        return sockets
-    }
-
     /// Lines for scripts: the endpoint for clients, and the URLs of the gateways.
     private static func readyLines(
         _ options: ServeOptions, _ paths: RuntimePaths, _ listeners: [GatewayListener]
@@ -207,25 +203,7 @@ extension RuntimeDirectoryError {
     }
 }
 
-extension Log {
-    fileprivate func write(_ note: SupervisorNote) {
-        switch note.level {
-        case .debug: debug(note.description)
-        case .info: info(note.description)
-        case .warning: warning(note.description)
-        case .error: error(note.description)
-        }
-    }
-}
-
 extension ServeOptions {
-    /// The same options without the default gateway, for a configuration with listeners of its own.
-    var withoutGateway: ServeOptions {
-        var options = self
-        options.gateway = nil
-        return options
-    }
-
     /// Returns the children of this stack, the coordinator first. `secretFile` is for the
     /// coordinator; `pools` come from the configuration; `listener` is the default gateway's
     /// socket; `listeners` come from the configuration.
@@ -248,28 +226,26 @@ extension ServeOptions {
                     + Self.place(of: pool, among: further)
                     + self.pools.inputs.flatMap { ["--input-pool", $0.text] })
         }
-        let front = gateway.map { gateway in
+        func front(
+            _ arguments: [String], _ socket: Int32?, _ secrets: [String: String] = [:]
+        ) -> ChildSpecification {
             ChildSpecification(
                 kind: .gateway,
                 program: "\(directory)/\(ChildSpecification.programName(.gateway))",
-                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments
-                    + ["--listen", gateway.place.text] + gateway.arguments,
-                listener: listener, environment: gateway.secrets)
+                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + arguments,
+                listener: socket, environment: secrets)
         }
-        let fronts = listeners.map { listener in
-            ChildSpecification(
-                kind: .gateway,
-                program: "\(directory)/\(ChildSpecification.programName(.gateway))",
-                arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + listener.arguments,
-                listener: listener.socket)
+        let standard = gateway.map {
+            [front(["--listen", $0.place.text] + $0.arguments, listener, $0.secrets)]
         }
+        let fronts = (standard ?? []) + listeners.map { front($0.arguments, $0.socket) }
         let external = commandPools(pools).flatMap { pool in
             Array(
                 repeating: ChildSpecification(external: pool, runtimeDirectory: runtimeDirectory),
                 count: pool.workers
             ).compactMap { $0 }
         }
-        return stack + external + (front.map { [$0] } ?? []) + fronts
+        return stack + external + fronts
     }
 
     /// Returns the pools whose `command` this stack runs: none with `--only`, which runs as a user
