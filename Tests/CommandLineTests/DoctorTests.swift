@@ -49,7 +49,7 @@ import Testing
 
     @Test func theLimitOfTheDiskTierIsSaid() {
         let report = report(properties())
-        let cache = report.findings.first { $0.name == "cache directory" }
+        let cache = report.findings.first { $0.check.name == "cache directory" }
         #expect(
             cache?.result.says.hasSuffix("the disk tier uses at most 819.2 MB") == true,
             "\(report)")
@@ -81,7 +81,7 @@ import Testing
         let (name, state, change) = Self.faults[index]
         let report = report(properties(change))
         let bad = report.findings.filter { $0.result.state != .ok }
-        #expect(bad.map(\.name) == [name] && bad.first?.result.state == state, "\(bad)")
+        #expect(bad.map(\.check.name) == [name] && bad.first?.result.state == state, "\(bad)")
         let hint = bad.first?.result.hint ?? ""
         #expect(!hint.isEmpty, "\(bad)")
         #expect(report.exitStatus == (state == .missing ? 1 : 0))
@@ -230,15 +230,15 @@ import Testing
         #expect(DoctorStack.canary([]) == nil)
     }
 
-    private func finding(_ name: String, _ result: DoctorResult) -> DoctorFinding {
-        DoctorFinding(name: name, purpose: "", result: result)
+    private func finding(_ name: String, _ result: DoctorResult) -> DoctorReport.Finding {
+        .init(check: DoctorCheck(name, "what it is") { _ in result }, result: result)
     }
 
     @Test func aFindingIsOneObject() throws {
         let report = DoctorReport([finding("kernel", .missing("old", hint: "new"))])
         #expect(
-            try JSONText.text(report) == """
-                {"findings":[{"checks":"","mend":"new","name":"kernel","says":"old",\
+            try JSONText.text(report.object) == """
+                {"findings":[{"checks":"what it is","mend":"new","name":"kernel","says":"old",\
                 "state":"missing"}]}
 
                 """)

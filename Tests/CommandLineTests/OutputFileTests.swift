@@ -11,7 +11,7 @@ import Testing
     private func write(_ text: String, to path: String) throws(OutputError) {
         let whole = Array(text.utf8)
         try whole.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try OutputFile.write(bytes, to: path)
+            try OutputFile(path).write(bytes)
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
         try #require(try maker.wait().isSuccess)
         let copy = "cat '\(path)' > '\(folder.file("out"))'"
         let child = try ChildProcess(ChildCommand("/bin/sh", ["-c", copy]))
-        try OutputFile.check(path)
+        try OutputFile(path).check()
         try write("new", to: path)
         #expect(try child.wait().isSuccess)
         #expect(FileBytes.text(folder.file("out")) == "new")
@@ -65,7 +65,7 @@ import Testing
 
     private func fault(_ path: String) -> OutputError? {
         do throws(OutputError) {
-            try OutputFile.check(path)
+            try OutputFile(path).check()
             return nil
         } catch {
             return error

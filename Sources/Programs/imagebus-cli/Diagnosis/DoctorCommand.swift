@@ -75,7 +75,7 @@ enum DoctorCommand {
         let report = DoctorReport(DoctorSubject(options))
         if options.stack.printsJSON {
             // Texts can always be encoded as JSON.
-            let text = (try? JSONText.text(report)) ?? ""
+            let text = (try? JSONText.text(report.object)) ?? ""
             return Terminal.finish("doctor", text, status: report.exitStatus)
         }
         guard isatty(1) == 1, options.hasColors else {
@@ -160,9 +160,9 @@ struct DoctorCheck: Sendable {
 }
 
 /// What a check found.
-struct DoctorResult: Encodable, Hashable {
+struct DoctorResult: Hashable {
     /// The severity.
-    enum State: String, Encodable {
+    enum State: String {
         case ok
         /// It works, but not as well as it could.
         case short
@@ -176,12 +176,6 @@ struct DoctorResult: Encodable, Hashable {
     /// What to do; `nil` if everything is fine.
     var hint: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case state, says
-        // The name in the output (SEMANTICS §15.11).
-        case hint = "mend"
-    }
-
     static func ok(_ says: String) -> DoctorResult { DoctorResult(state: .ok, says: says) }
 
     static func short(_ says: String, hint: String) -> DoctorResult {
@@ -193,40 +187,35 @@ struct DoctorResult: Encodable, Hashable {
     }
 }
 
-/// The result of a check, with the check.
-struct DoctorFinding: Encodable {
-    let name: String
-    /// What was checked.
-    let purpose: String
-    let result: DoctorResult
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case purpose = "checks"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(name, forKey: .name)
-        try values.encode(purpose, forKey: .purpose)
-        try result.encode(to: encoder)
-    }
-}
-
 /// The output of `imagebus doctor`.
-struct DoctorReport: Encodable {
-    let findings: [DoctorFinding]
+struct DoctorReport {
+    struct Finding {
+        let check: DoctorCheck
+        let result: DoctorResult
+    }
 
-    init(_ findings: [DoctorFinding]) { self.findings = findings }
+    let findings: [Finding]
+
+    init(_ findings: [Finding]) { self.findings = findings }
 
     /// Runs all checks.
     init(_ subject: DoctorSubject) {
         self.init(
             DoctorCheck.all.compactMap { check in
-                check.result(subject).map {
-                    DoctorFinding(name: check.name, purpose: check.purpose, result: $0)
-                }
+                check.result(subject).map { Finding(check: check, result: $0) }
             })
+    }
+
+    /// The output of `--json` (SEMANTICS §15.11).
+    var object: JSONObject {
+        let findings = findings.map { (finding) -> JSONObject in
+            let (check, result) = (finding.check, finding.result)
+            return [
+                "name": check.name, "checks": check.purpose, "state": result.state.rawValue,
+                "says": result.says, "mend": result.hint,
+            ]
+        }
+        return ["findings": findings]
     }
 
     /// 0 unless something is missing; shortages don't count as failures.
@@ -238,12 +227,12 @@ struct DoctorReport: Encodable {
 
     /// Formats one line per finding, followed by what to do; `columns` wraps long lines.
     func text(colored: Bool, columns: Int? = nil) -> String {
-        let width = (findings.map(\.name.count).max() ?? 0) + 2
+        let width = (findings.map(\.check.name.count).max() ?? 0) + 2
         let lines = findings.map { finding in
             let result = finding.result
             let state = HelpText.padded(result.state.rawValue, to: Self.stateWidth)
             let painted = colored ? Self.painted(state, result.state) : state
-            let name = HelpText.padded(finding.name, to: width)
+            let name = HelpText.padded(finding.check.name, to: width)
             let blank = HelpText.padded("", to: Self.stateWidth + width)
             let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
             let says = Self.broken(result.says, to: room, below: blank)

@@ -250,15 +250,9 @@ struct DirectoryProperties {
     var totalBytes: UInt64
     var availableBytes: UInt64
 
-    init(
-        path: String, nearest: String, isWritable: Bool, isTemporary: Bool, totalBytes: UInt64,
-        availableBytes: UInt64
-    ) {
-        (self.path, self.nearest, self.isWritable) = (path, nearest, isWritable)
-        (self.isTemporary, self.totalBytes) = (isTemporary, totalBytes)
-        self.availableBytes = availableBytes
-    }
+}
 
+extension DirectoryProperties {
     /// Reads the current properties.
     init(_ path: String) {
         var nearest = path
@@ -268,8 +262,7 @@ struct DirectoryProperties {
         let status = try? FileDescriptor.openDirectory(nearest).fileSystemStatus()
         self.init(
             path: path, nearest: nearest, isWritable: access(nearest, W_OK | X_OK) == 0,
-            isTemporary: status?.isTemporary ?? false, totalBytes: status?.totalBytes ?? 0,
-            availableBytes: status?.availableBytes ?? 0)
-        isReadable = status != nil
+            isReadable: status != nil, isTemporary: status?.isTemporary ?? false,
+            totalBytes: status?.totalBytes ?? 0, availableBytes: status?.availableBytes ?? 0)
     }
 }

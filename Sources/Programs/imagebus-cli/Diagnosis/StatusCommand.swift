@@ -127,7 +127,7 @@ enum StatusCommand {
         return OperatorQuery.run("status") {
             let text = try text(try report(options.stack), options)
             guard let output = options.output else { return text }
-            try OutputFile.write(Array(text.utf8), to: output)
+            try OutputFile(output).write(Array(text.utf8))
             return ""
         }
     }

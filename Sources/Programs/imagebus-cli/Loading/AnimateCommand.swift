@@ -209,7 +209,7 @@ enum AnimateCommand {
 
     static func run(_ options: AnimateOptions) -> Int32 {
         let report = GetReport(
-            Command.animate.name, options.request, writingTo: options.target,
+            command: Command.animate.name, request: options.request, target: options.target,
             printsJSON: options.printsJSON)
         do throws(OutputError) {
             try options.target.check()

@@ -80,7 +80,7 @@ enum FramesCommand {
             let path = files.path(frame.index, info.format)
             do throws(OutputError) {
                 try response.withBytes { (bytes) throws(OutputError) in
-                    try OutputFile.write(bytes, to: path)
+                    try OutputFile(path).write(bytes)
                 }
             } catch {
                 end.failure = error
@@ -200,7 +200,7 @@ final class PartialFiles: Sendable {
     private func write(_ image: ImageResponse) throws(OutputError) {
         guard let info = image.info else { return }
         let path = files.path(account.withLock { $0.files.count } + 1, info.format)
-        try image.withBytes { (bytes) throws(OutputError) in try OutputFile.write(bytes, to: path) }
+        try image.withBytes { (bytes) throws(OutputError) in try OutputFile(path).write(bytes) }
         let file = File(
             file: path, arrived: image.arrivedBytes ?? 0, width: info.size.width,
             height: info.size.height, milliseconds: milliseconds)
@@ -230,7 +230,7 @@ struct NumberedFiles {
         } catch {
             throw OutputError(destination: directory, reason: error, wasOpened: false)
         }
-        try OutputFile.check(path(first, .png))
+        try OutputFile(path(first, .png)).check()
     }
 
     func path(_ number: Int, _ format: ImageFormat) -> String {

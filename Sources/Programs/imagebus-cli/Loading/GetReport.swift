@@ -15,21 +15,16 @@ struct GetReport {
     /// The provenance of an image that was loaded before, in another format than the written one.
     var earlier: ImageProvenance?
 
-    init(
-        _ command: String, _ request: ImageRequest, writingTo target: GetOptions.OutputTarget,
-        printsJSON: Bool
-    ) {
-        (self.command, self.request, self.target) = (command, request, target)
-        self.printsJSON = printsJSON
-    }
-
-    init(options: GetOptions) {
-        self.init(
-            "get", options.request, writingTo: options.target, printsJSON: options.printsJSON)
-    }
-
     /// The exit status of a miss if an image was to be written, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
+}
+
+extension GetReport {
+    init(options: GetOptions) {
+        self.init(
+            command: "get", request: options.request, target: options.target,
+            printsJSON: options.printsJSON)
+    }
 
     /// Reports an image that was written if requested, or a miss.
     func write(_ image: ImageResponse, token: String) -> Int32 {

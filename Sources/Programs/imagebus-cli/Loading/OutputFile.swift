@@ -3,51 +3,8 @@ import Imagebus
 import Linux
 import Model
 
-/// Writes the image for `-o FILE`, completely or not at all.
-enum OutputFile {
-    /// Writes bytes to a file; see below.
-    static func write(_ bytes: [UInt8], to path: String) throws(OutputError) {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try write(bytes, to: path)
-        }
-    }
-
-    /// Writes to a temporary file and renames it; devices, pipes and links are written to directly.
-    static func write(
-        _ bytes: UnsafeRawBufferPointer, to path: String
-    ) throws(OutputError) {
-        let place = try OutputPlace(path)
-        if try place.isPlainFile {
-            try place.replace(with: bytes)
-        } else {
-            try place.overwrite(with: bytes)
-        }
-    }
-
-    /// Checks in advance whether `write` would fail; changes nothing.
-    static func check(_ path: String) throws(OutputError) {
-        let place = try OutputPlace(path)
-        if try place.isPlainFile {
-            try place.tryReplacing()
-        } else {
-            try place.tryOpening()
-        }
-    }
-
-    /// Writes to a temporary file and renames it, whatever kind of file exists; never blocks.
-    static func replace(_ bytes: [UInt8], at path: String) throws(OutputError) {
-        let place = try OutputPlace(path)
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try place.replace(with: bytes)
-        }
-    }
-
-    /// Removes a file; ignores errors.
-    static func remove(_ path: String) { try? OutputPlace(path).remove() }
-}
-
-/// The location of an output file: its directory and its name in it.
-struct OutputPlace: ~Copyable {
+/// An output file such as that of `-o FILE`: its directory and its name in it.
+struct OutputFile: ~Copyable {
     private let path: String
     private let folder: FileDescriptor
     private let name: String
@@ -65,8 +22,34 @@ struct OutputPlace: ~Copyable {
         }
     }
 
+    /// Writes the file completely or not at all: to a temporary file that is renamed. Devices, pipes
+    /// and links are written to directly.
+    borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+        if try isPlainFile { try replace(with: bytes) } else { try overwrite(with: bytes) }
+    }
+
+    /// Writes bytes in the same way.
+    borrowing func write(_ bytes: [UInt8]) throws(OutputError) {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try write(bytes) }
+    }
+
+    /// Writes to a temporary file and renames it, whatever kind of file exists; never blocks.
+    borrowing func replace(with bytes: [UInt8]) throws(OutputError) {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+            try replace(with: bytes)
+        }
+    }
+
+    /// Checks in advance whether `write` would fail; changes nothing.
+    borrowing func check() throws(OutputError) {
+        if try isPlainFile { try tryReplacing() } else { try tryOpening() }
+    }
+
+    /// Removes the file.
+    borrowing func remove() throws(Errno) { try folder.unlink(name) }
+
     /// Whether it is a regular file or doesn't exist.
-    var isPlainFile: Bool {
+    private var isPlainFile: Bool {
         get throws(OutputError) {
             try Self.named(path) { () throws(Errno) in
                 do throws(Errno) {
@@ -81,7 +64,7 @@ struct OutputPlace: ~Copyable {
     }
 
     /// Writes into the existing file.
-    borrowing func overwrite(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    private borrowing func overwrite(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
         let file = try Self.named(path) { () throws(Errno) in
             try folder.open(name, [.writeOnly, .truncate])
         }
@@ -90,7 +73,7 @@ struct OutputPlace: ~Copyable {
 
     /// Checks whether the existing file can be opened. Skips named pipes, because their reader
     /// would see the test as the end of the output.
-    borrowing func tryOpening() throws(OutputError) {
+    private borrowing func tryOpening() throws(OutputError) {
         try Self.named(path) { () throws(Errno) in
             guard try folder.status(of: name).type != .pipe else { return }
             _ = try folder.open(name, [.writeOnly, .nonBlocking])
@@ -98,7 +81,7 @@ struct OutputPlace: ~Copyable {
     }
 
     /// Writes to a temporary file in the same directory and renames it.
-    borrowing func replace(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    private borrowing func replace(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
         let temporary = temporaryName
         let file = try makeFile(temporary)
         do throws(OutputError) {
@@ -111,13 +94,11 @@ struct OutputPlace: ~Copyable {
     }
 
     /// Checks whether a file can be created here by creating one and removing it.
-    borrowing func tryReplacing() throws(OutputError) {
+    private borrowing func tryReplacing() throws(OutputError) {
         let temporary = temporaryName
         _ = try makeFile(temporary)
         try? folder.unlink(temporary)
     }
-
-    borrowing func remove() throws(Errno) { try folder.unlink(name) }
 
     private borrowing func makeFile(_ name: String) throws(OutputError) -> FileDescriptor {
         try Self.named(path) { () throws(Errno) in
@@ -145,7 +126,7 @@ extension GetOptions.OutputTarget {
     func check() throws(OutputError) {
         switch self {
         case .none: break
-        case .file(let path): try OutputFile.check(path)
+        case .file(let path): try OutputFile(path).check()
         case .standardOutput: try StandardDescriptors.checkOutput()
         }
     }
@@ -157,7 +138,7 @@ extension GetOptions.OutputTarget {
         case .none: break
         case .file(let path):
             try image.withBytes { (bytes) throws(OutputError) in
-                try OutputFile.write(bytes, to: path)
+                try OutputFile(path).write(bytes)
             }
         case .standardOutput:
             try image.withBytes { (bytes) throws(OutputError) in try Terminal.put(bytes) }

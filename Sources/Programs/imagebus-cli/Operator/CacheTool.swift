@@ -260,7 +260,7 @@ enum CacheReader {
             }
             return ""
         }
-        try OutputFile.write(found.bytes, to: file)
+        try OutputFile(file).write(found.bytes)
         if options.stack.printsJSON {
             return try JSONText.text(CacheTool.entry(options, in: found.tier))
         }

@@ -373,7 +373,7 @@ final class MetricsFile {
         if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
         writtenAt = now
         do throws(OutputError) {
-            try OutputFile.replace(Array(MetricsText.text(report).utf8), at: path)
+            try OutputFile(path).replace(with: Array(MetricsText.text(report).utf8))
             hasFailed = false
         } catch {
             // Logs the failure only once.
@@ -385,7 +385,7 @@ final class MetricsFile {
     }
 
     /// Removes the file when the stack ends.
-    func remove() { OutputFile.remove(path) }
+    func remove() { try? OutputFile(path).remove() }
 }
 
 /// The path of the metrics file, and how often it is written.

@@ -178,8 +178,8 @@ final class ServedListeners {
         let files = try settings.map { one in try arguments(of: one) }
         try? FileDescriptor.makeDirectory(path: "\(runtimeDirectory)/\(Self.folder)")
         for (index, words) in files.enumerated() {
-            try OutputFile.replace(
-                GatewayListenerSettings.fileBytes(of: words), at: path(of: index))
+            try OutputFile(path(of: index))
+                .replace(with: GatewayListenerSettings.fileBytes(of: words))
         }
     }
 
@@ -310,7 +310,7 @@ struct ServedWatermark: Hashable {
     func writeCopy(to runtimeDirectory: String) throws(OutputError) {
         let root = Self.root(in: runtimeDirectory)
         try? FileDescriptor.makeDirectory(path: root)
-        try OutputFile.replace(bytes, at: "\(root)/\(name)")
+        try OutputFile("\(root)/\(name)").replace(with: bytes)
     }
 
     /// FNV-1a of the bytes, and their number. The hash need not be collision-resistant, because the
