@@ -20,8 +20,15 @@ package struct Command: Sendable {
     package let examples: [(line: String, does: String)]
 
     /// The options shown in the help, including those that every command has.
-    package var shownDefinitions: [OptionDefinition] {
-        definitions.filter { $0.visibility == .shown }
+    package var shownDefinitions: [OptionDefinition] { shownGroups.flatMap(\.definitions) }
+
+    /// The same in their groups.
+    var shownGroups: [(heading: String, definitions: [OptionDefinition])] {
+        let groups = options + [("", [OptionDefinition.help, .version])]
+        return groups.compactMap { heading, definitions in
+            let shown = definitions.filter { $0.visibility == .shown }
+            return shown.isEmpty ? nil : (heading: heading, definitions: shown)
+        }
     }
 
     /// All options, including those that every command has.

@@ -8,13 +8,10 @@ package enum HelpText {
     package static func text(of command: Command, columns: Int? = nil) -> String {
         let columns = columns ?? HelpLayout.columnsMax
         var text = "usage: imagebus \(command.name) \(command.usage)\n\n\(command.summary)\n"
-        let groups = command.options + [("", [OptionDefinition.help, .version])]
         let column = HelpLayout.column(after: command.shownDefinitions.map(head), columns: columns)
-        for group in groups {
-            let shown = group.definitions.filter { $0.visibility == .shown }
-            if shown.isEmpty { continue }
+        for group in command.shownGroups {
             text += "\n" + (group.heading.isEmpty ? "" : "\(group.heading):\n")
-            for definition in shown {
+            for definition in group.definitions {
                 text += HelpLayout.row(
                     head(definition), definition.help, at: column, columns: columns)
             }
@@ -108,11 +105,9 @@ package struct ManualPage {
 
     private func command(_ command: Command) -> String {
         let usage = command.usage.isEmpty ? "" : " " + command.usage
-        let groups = (command.options + [("", [OptionDefinition.help, .version])]).map { group in
-            let shown = group.definitions.filter { $0.visibility == .shown }
-            guard !shown.isEmpty else { return "" }
+        let groups = command.shownGroups.map { group in
             let heading = group.heading.isEmpty ? "" : ".PP\n\(RoffText.italic(group.heading)):\n"
-            return heading + shown.map(entry).joined()
+            return heading + group.definitions.map(entry).joined()
         }
         return ".SS \(RoffText.escaped("imagebus \(command.name)\(usage)"))\n"
             + "\(RoffText.escaped(Self.sentence(command.summary)))\n"

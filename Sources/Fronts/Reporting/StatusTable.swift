@@ -178,19 +178,29 @@ extension StatusTable {
     }
 
     private static func contents(_ cache: CacheStatus?, of tier: String) -> [String] {
-        switch (tier, cache) {
-        case ("memory", let cache?):
-            [
-                "\(cache.memoryEntries)", ByteText.text(cache.memoryBytes),
-                limit(cache.memoryBytesMax), "healthy",
-            ]
-        case ("disk", let cache?):
-            [
-                "\(cache.diskEntries)", ByteText.text(cache.diskBytes), limit(cache.diskBytesMax),
-                cache.disk.name,
-            ]
-        default: Array(repeating: "-", count: 4)
+        let columns = cache.map { Self.columns($0) } ?? []
+        return ["ENTRIES", "BYTES", "LIMIT", "STATE"].map { name in
+            guard let column = columns.first(where: { $0.name == name }) else { return "-" }
+            return tier == "memory" ? column.memory : tier == "disk" ? column.disk : "-"
         }
+    }
+
+    /// What the tiers of a cache process hold.
+    private static func columns(
+        _ cache: CacheStatus
+    ) -> [(name: String, memory: String, disk: String)] {
+        let hasDisk = cache.disk != .none || cache.diskEntries > 0
+        func disk(_ text: String) -> String { hasDisk ? text : "-" }
+        return [
+            ("STATE", "healthy", cache.disk.name),
+            ("ENTRIES", "\(cache.memoryEntries)", disk("\(cache.diskEntries)")),
+            ("BYTES", ByteText.text(cache.memoryBytes), disk(ByteText.text(cache.diskBytes))),
+            ("OVERHEAD", "-", disk(ByteText.text(cache.diskOverheadBytes))),
+            ("LIMIT", limit(cache.memoryBytesMax), disk(limit(cache.diskBytesMax))),
+            ("LOST", "-", disk("\(cache.entriesLost)")),
+            ("QUARANTINED", "-", disk("\(cache.indexesSetAside)")),
+            ("SKIPPED", "-", disk("\(cache.storesSkipped)")),
+        ]
     }
 
     private static func percent(_ share: Double) -> String { TextTable.tenths(share * 100) + " %" }
@@ -243,19 +253,11 @@ extension StatusTable {
             let isExpected = report.processes.contains { $0.kind == .cache }
             return isExpected ? "no cache report yet\n" : ""
         }
-        let header = [
-            "STORE", "STATE", "ENTRIES", "BYTES", "OVERHEAD", "LIMIT", "LOST", "QUARANTINED",
-            "SKIPPED",
-        ]
-        let rows = report.caches.flatMap { cache in
-            [
-                [
-                    "memory", "healthy", "\(cache.memoryEntries)", ByteText.text(cache.memoryBytes),
-                    "-", limit(cache.memoryBytesMax), "-", "-", "-",
-                ],
-                disk(cache),
-            ]
+        let caches = report.caches.map(columns)
+        let rows = caches.flatMap { columns in
+            [["memory"] + columns.map { $0.memory }, ["disk"] + columns.map { $0.disk }]
         }
+        let header = ["STORE"] + caches[0].map { $0.name }
         return [TextTable.text(header, rows), named(report), directories(report)]
             .filter { !$0.isEmpty }.joined(separator: "\n")
     }
@@ -288,18 +290,6 @@ extension StatusTable {
 
     private static func limit(_ bytes: UInt64) -> String {
         bytes == 0 ? "-" : ByteText.text(bytes)
-    }
-
-    private static func disk(_ cache: CacheStatus) -> [String] {
-        guard cache.disk != .none || cache.diskEntries > 0 else {
-            return ["disk", cache.disk.name] + Array(repeating: "-", count: 7)
-        }
-        return [
-            "disk", cache.disk.name, "\(cache.diskEntries)", ByteText.text(cache.diskBytes),
-            ByteText.text(cache.diskOverheadBytes),
-            limit(cache.diskBytesMax),
-            "\(cache.entriesLost)", "\(cache.indexesSetAside)", "\(cache.storesSkipped)",
-        ]
     }
 }
 

@@ -181,7 +181,9 @@ final class PrivateStack {
     static func start(
         _ options: StackOptions, _ interruption: Interruption
     ) throws(ImageError) -> PrivateStack {
-        if let fault = ConfigurationErrors.first(in: options.configurationFile) { throw fault }
+        if let fault = ConfigurationErrors.all(in: options.configurationFile).first {
+            throw ImageError(.invalidRequest, fault)
+        }
         do throws(StartFailure) {
             return try begin(options, cache: options.cacheDirectory, interruption)
         } catch {
@@ -331,10 +333,15 @@ final class ReadyLine {
 
 /// Programs installed in the same directory.
 package enum ProgramNeighbor {
+    /// Returns the directory of this program.
+    package static func directory() throws(Errno) -> String {
+        let own = try CurrentProcess.executablePath()
+        return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)])
+    }
+
     /// Returns the path of a program in the directory of this one.
     package static func path(_ name: String) throws(Errno) -> String {
-        let own = try CurrentProcess.executablePath()
-        return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
+        try directory() + "/" + name
     }
 }
 
@@ -349,10 +356,5 @@ package enum ConfigurationErrors {
         } catch {
             return error.lines
         }
-    }
-
-    /// Returns the first error, for callers that report only one.
-    static func first(in path: String?) -> ImageError? {
-        all(in: path).first.map { ImageError(.invalidRequest, $0) }
     }
 }

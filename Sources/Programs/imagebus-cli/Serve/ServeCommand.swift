@@ -313,8 +313,7 @@ extension ServeOptions {
     /// Returns the directory of the programs: `IMAGEBUS_PROGRAMS`, or else that of this program.
     static func programsDirectory(environment: [String: String]) throws(Errno) -> String {
         if let named = environment["IMAGEBUS_PROGRAMS"], !named.isEmpty { return named }
-        let path = try CurrentProcess.executablePath()
-        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        return try ProgramNeighbor.directory()
     }
 }
 
