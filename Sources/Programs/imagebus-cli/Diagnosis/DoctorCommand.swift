@@ -1,6 +1,5 @@
 import CommandLineInterface
 import Glibc
-import Linux
 import Model
 import ProcessRuntime
 import Reporting

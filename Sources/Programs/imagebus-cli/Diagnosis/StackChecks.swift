@@ -1,6 +1,5 @@
 import CommandLineInterface
 import Glibc
-import Imagebus
 import Linux
 import Model
 import ProcessRuntime
@@ -88,9 +87,9 @@ struct DoctorStack {
     private var processes: DoctorResult? {
         switch report {
         case nil: return nil
-        case .failure(let error):
+        case .failure(let error)?:
             return .missing("\(error)", hint: "imagebus drain coordinator, or restart serve")
-        case .success(let report):
+        case .success(let report)?:
             guard let complaint = HealthCommand.complaint(report) else {
                 let seconds = report.uptimeMilliseconds / 1_000
                 return .ok("\(report.processes.count) processes, up \(seconds) s")
