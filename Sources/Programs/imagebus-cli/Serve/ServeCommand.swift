@@ -90,24 +90,17 @@ enum ServeCommand {
         let listeners = try ServedListeners(
             hasGateways ? configured?.gateways ?? [] : [], of: options, in: paths, log: log)
         // Listeners in the configuration replace the default one.
-        let isReplaced = options.gateway?.isImplicit == true && !listeners.places.isEmpty
         var served = options
-        if isReplaced { served.gateway = nil }
-        let place = served.gateway?.place
-        let sockets = try ((place.map { [$0] } ?? []) + listeners.places).map {
-            try GatewayListener($0)
-        }
-        let own = place == nil ? nil : sockets.first?.descriptorNumber
+        if options.gateway?.isImplicit == true, !listeners.sockets.isEmpty { served.gateway = nil }
+        let own = try served.gateway.map { try GatewayListener($0.place) }
+        let sockets = (own.map { [$0] } ?? []) + listeners.sockets
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }
         let supervisor = Supervisor(
             served.children(
                 programs: programs, secretFile: SecretFile.prepare(options), pools: pools,
-                listener: own,
-                listeners: sockets.suffix(listeners.places.count).enumerated().map {
-                    (listeners.arguments(of: $0.offset), $0.element.descriptorNumber)
-                }),
+                listener: own?.descriptorNumber, listeners: listeners.children),
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
             health: healthListener(options, paths, log),

@@ -129,10 +129,12 @@ final class ServedListeners {
     private let canCopyWatermarks: Bool
     private let log: Log
     private var settings: [GatewayListenerSettings]
+    /// The open sockets, in the order of the settings.
+    let sockets: [GatewayListener]
 
     private static let folder = "gateway"
 
-    /// Writes the files for `settings`.
+    /// Opens the sockets and writes the files for `settings`.
     init(
         _ settings: [GatewayListenerSettings], of options: ServeOptions, in paths: RuntimePaths,
         log: Log
@@ -140,13 +142,18 @@ final class ServedListeners {
         (self.settings, self.log) = (settings, log)
         (configurationFile, runtimeDirectory) = (options.configurationFile, paths.root)
         canCopyWatermarks = options.only == nil
+        sockets = try settings.map { try GatewayListener($0.place) }
         try write(settings)
     }
 
-    var places: [ListenPlace] { settings.map(\.place) }
+    private var places: [ListenPlace] { settings.map(\.place) }
 
-    func arguments(of index: Int) -> [String] {
-        ["--listen", settings[index].place.text, "--settings-file", path(of: index)]
+    /// The arguments of each gateway, and the socket that it inherits.
+    var children: [(arguments: [String], socket: Int32?)] {
+        zip(places, sockets).enumerated().map { index, gateway in
+            let arguments = ["--listen", gateway.0.text, "--settings-file", path(of: index)]
+            return (arguments: arguments, socket: gateway.1.descriptorNumber)
+        }
     }
 
     private func path(of index: Int) -> String {
