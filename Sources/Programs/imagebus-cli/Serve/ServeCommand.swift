@@ -283,10 +283,10 @@ extension ServeOptions {
                 + option(
                     "--watermark-root",
                     hasWatermark ? ServedWatermark.root(in: runtimeDirectory) : nil)
-                + coordinator.arguments + (only == nil ? [] : ["--keeps-workers"])
+                + coordinatorArguments + (only == nil ? [] : ["--keeps-workers"])
                 + (gateway?.grants ?? [])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
-        case .download: network.arguments + downloadSettings.arguments
+        case .download: network.arguments + downloadArguments
         case .cache:
             option("--cache-dir", cacheDirectory) + cache.arguments
                 + option("--memory-files", memoryFiles) + (yieldsCache ? ["--yield-cache"] : [])

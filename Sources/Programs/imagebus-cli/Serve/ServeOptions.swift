@@ -38,7 +38,7 @@ extension Command {
             (
                 "network",
                 [.allowPrivateNetworks, .allowAddress, .denyAddress, .certificates]
-                    + DownloadSettings.definitions
+                    + DownloadSetting.definitions
             ),
             (
                 "configuration and directories",
@@ -134,7 +134,8 @@ struct ServeOptions: Hashable {
     /// `nil` for none.
     var gateway: ServedGateway?
     var network = NetworkOptions()
-    var downloadSettings = DownloadSettings()
+    /// Settings for the download workers, as arguments.
+    var downloadArguments: [String] = []
     var runtimeDirectory: String
     /// `nil` for memory only, or if no cache is served and no directory can be determined.
     var cacheDirectory: String?
@@ -144,7 +145,8 @@ struct ServeOptions: Hashable {
     var memoryFiles: String?
     /// The limits and settings of the caches.
     var cache = CacheSettings()
-    var coordinator = CoordinatorSettings()
+    /// Settings for the coordinator, as arguments.
+    var coordinatorArguments: [String] = []
     /// The file with the coordinator's key; `nil` for that in the cache directory, if any.
     var secretFile: String?
     /// The coordinator's configuration file; `nil` if there is none or no coordinator is served.
@@ -177,14 +179,14 @@ struct ServeOptions: Hashable {
         transformers = try read.integer("transform", in: 0...Self.processesMax) ?? cores
         drawers = try read.integer("vector", in: 0...Self.processesMax) ?? 0
         network = try NetworkOptions(read)
-        downloadSettings = try DownloadSettings(read)
+        downloadArguments = try DownloadSetting.arguments(read)
         runtimeDirectory = try read.runtimeDirectory(environment)
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
         yieldsCache = read.isSet("yield-cache")
         cache = try CacheSettings(read)
         memoryFiles = try read.parsed("memory-files", OptionValue.path)
-        coordinator = try CoordinatorSettings(read)
+        coordinatorArguments = try CoordinatorSettings.arguments(read)
         log = try LogOptions(read)
         requestLogging = try read.word("log-requests") ?? .misses
         metricsFile = try Self.metricsFile(read, hasMetrics: kinds.contains(.coordinator))
@@ -233,12 +235,8 @@ struct ServeOptions: Hashable {
     }
 }
 
-/// Options that `serve` passes to its coordinator unchanged. They are validated here, so that a
-/// mistake is a usage error and not a process that fails to start.
-struct CoordinatorSettings: Hashable {
-    /// The arguments for the coordinator, in the order of `numbers`.
-    private(set) var arguments: [String] = []
-
+/// Options that `serve` passes to its coordinator unchanged.
+enum CoordinatorSettings {
     /// The numeric options with their ranges.
     private static let numbers: [(name: String, range: ClosedRange<Int>)] = [
         ("failure-cache-seconds", 0...366 * 86_400),
@@ -250,10 +248,11 @@ struct CoordinatorSettings: Hashable {
         ("vouchers", 0...1_048_576),
     ]
 
-    init() {}
-
-    init(_ read: ReadOptions) throws(UsageError) {
-        for (name, range) in Self.numbers {
+    /// Returns the arguments for the coordinator. They are validated here, so that a mistake is a
+    /// usage error and not a process that fails to start.
+    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
+        var arguments: [String] = []
+        for (name, range) in numbers {
             let number = try read.integer(name, in: range)
             if let number { arguments += ["--\(name)", "\(number)"] }
         }
@@ -275,6 +274,7 @@ struct CoordinatorSettings: Hashable {
             return path
         }
         if let root { arguments += ["--local-root", root] }
+        return arguments
     }
 
     /// The options that limit images.
@@ -365,24 +365,21 @@ extension CacheSettings {
     }
 }
 
-/// Options that `serve` passes to its download workers unchanged. They are validated here, so that
-/// a mistake is a usage error and not a process that fails to start.
-struct DownloadSettings: Hashable {
-    private(set) var arguments: [String] = []
-
-    init() {}
-
-    init(_ read: ReadOptions) throws(UsageError) {
-        for setting in DownloadSetting.allCases {
+extension DownloadSetting {
+    /// Returns the arguments for the download workers, validated like those of the coordinator.
+    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
+        var arguments: [String] = []
+        for setting in allCases {
             let value = try read.parsed(setting.rawValue, as: setting.expected) { text in
                 setting.value(of: text).map { _ in text }
             }
             if let value { arguments += ["--\(setting.rawValue)", value] }
         }
+        return arguments
     }
 
     /// The options for the download settings.
-    static let definitions = DownloadSetting.allCases.map { setting in
+    static let definitions = allCases.map { setting in
         OptionDefinition(setting.rawValue, value: setting.placeholder, setting.help)
     }
 }
