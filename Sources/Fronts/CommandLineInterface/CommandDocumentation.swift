@@ -142,7 +142,7 @@ package struct ManualPage {
     private func examples(_ command: Command) -> String {
         command.examples.map { example in
             ".PP\n\(RoffText.escaped(Self.sentence(example.does)))\n"
-                + RoffText.asIs([example.line])
+                + RoffText.asIs([example.line[...]])
         }.joined()
     }
 }
@@ -160,27 +160,18 @@ enum RoffText {
 
     /// Formats paragraphs separated by empty lines; paragraphs of commands keep their line breaks.
     static func paragraphs(_ text: String) -> String {
-        var paragraphs: [[Substring]] = [[]]
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.isEmpty {
-                paragraphs.append([])
-            } else {
-                paragraphs[paragraphs.count - 1].append(line)
-            }
-        }
-        return paragraphs.filter { !$0.isEmpty }.map { lines in
-            let isOfCommands = lines.allSatisfy { $0.hasPrefix("imagebus ") }
-            return isOfCommands ? asIs(lines) : ".PP\n\(filled(lines))\n"
+        HelpLayout.paragraphs(of: text).map { lines, isOfCommands in
+            isOfCommands ? asIs(lines) : ".PP\n\(filled(lines))\n"
         }.joined()
     }
 
     /// Formats lines to be joined and wrapped.
-    static func filled(_ lines: [some StringProtocol]) -> String {
+    static func filled(_ lines: some Sequence<Substring>) -> String {
         lines.map { escaped($0) }.joined(separator: "\n")
     }
 
     /// Formats lines that keep their line breaks.
-    static func asIs(_ lines: [some StringProtocol]) -> String {
+    static func asIs(_ lines: some Sequence<Substring>) -> String {
         ".PP\n.RS 4\n.nf\n\(filled(lines))\n.fi\n.RE\n"
     }
 

@@ -66,13 +66,21 @@ package enum HelpLayout {
     /// Items of a list begin with `- `. Paragraphs of commands keep their lines.
     package static func paragraphs(_ text: String, columns: Int) -> String {
         let width = min(columns, paragraphMax)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.split(whereSeparator: \.isEmpty).map { lines -> String in
-            if lines.allSatisfy({ $0.hasPrefix("imagebus ") }) {
-                return lines.joined(separator: "\n")
-            }
-            return blocks(of: lines).map { block($0, width) }.joined(separator: "\n")
+        return paragraphs(of: text).map { lines, isOfCommands in
+            let lines =
+                isOfCommands ? lines.map(String.init) : blocks(of: lines).map { block($0, width) }
+            return lines.joined(separator: "\n")
         }.joined(separator: "\n\n")
+    }
+
+    /// Returns the lines of each paragraph, and whether it consists of commands.
+    package static func paragraphs(
+        of text: String
+    ) -> [(lines: ArraySlice<Substring>, isOfCommands: Bool)] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.split(whereSeparator: \.isEmpty).map { lines in
+            (lines: lines, isOfCommands: lines.allSatisfy { $0.hasPrefix("imagebus ") })
+        }
     }
 
     /// Joins the lines of each item of a list, and those before the list.

@@ -140,36 +140,17 @@ enum ProgramAnswer {
             command.descriptors[2] = .null
             let child = try ChildProcess(command)
             try pipe.writeEnd.close()
-            let deadline = MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
-            guard let bytes = try read(pipe.readEnd, until: deadline) else {
+            // The output fits in the pipe, so the program doesn't wait for its reader.
+            guard let status = try child.wait(milliseconds: milliseconds) else {
                 try child.send(.kill)
                 _ = try child.wait(milliseconds: milliseconds)
                 return nil
             }
-            guard case .exited(let status)? = try child.wait(milliseconds: milliseconds),
-                status <= statusMax
-            else { return nil }
+            guard case .exited(let number) = status, number <= statusMax else { return nil }
+            let bytes = try pipe.readEnd.readToEnd(bytesMax: bytesMax)
             return String(decoding: bytes, as: UTF8.self)
         } catch {
             return nil
-        }
-    }
-
-    private static func read(
-        _ pipe: borrowing FileDescriptor, until deadline: UInt64
-    ) throws(Errno) -> [UInt8]? {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-        defer { buffer.deallocate() }
-        var bytes: [UInt8] = []
-        while true {
-            let now = MonotonicClock.now()
-            guard now < deadline else { return nil }
-            guard try pipe.wait(for: .readable, milliseconds: Int((deadline - now) / 1_000_000) + 1)
-            else { continue }
-            let count = try pipe.read(into: buffer)
-            if count == 0 { return bytes }
-            bytes += buffer[..<count]
-            if bytes.count > bytesMax { return nil }
         }
     }
 }

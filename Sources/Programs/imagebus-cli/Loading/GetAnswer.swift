@@ -71,12 +71,11 @@ enum GetAnswer {
 
     /// Returns the timings in milliseconds, rounded to microseconds.
     private static func milliseconds(_ timings: StageTimings) -> [String: Double] {
-        let named = [
-            "queue": timings.queue, "query": timings.query, "fetch": timings.fetch,
-            "decode": timings.decode, "transform": timings.transform, "store": timings.store,
-            "total": timings.total,
-        ]
-        return named.mapValues { ($0 * 1000).rounded() / 1000 }
+        var named: [String: Double] = [:]
+        for part in StageTimings.parts {
+            named[part.name] = (timings[keyPath: part.path] * 1000).rounded() / 1000
+        }
+        return named
     }
 }
 

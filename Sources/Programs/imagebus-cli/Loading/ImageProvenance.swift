@@ -41,16 +41,18 @@ struct ImageProvenance: Hashable {
 }
 
 extension StageTimings {
+    /// The times by their names in the output.
+    static var parts: [(name: String, path: WritableKeyPath<StageTimings, Double>)] {
+        [
+            ("queue", \.queue), ("query", \.query), ("fetch", \.fetch), ("decode", \.decode),
+            ("transform", \.transform), ("store", \.store), ("total", \.total),
+        ]
+    }
+
     /// Returns the sums of the times of two loads.
     fileprivate func adding(_ other: StageTimings) -> StageTimings {
         var sum = self
-        sum.queue += other.queue
-        sum.query += other.query
-        sum.fetch += other.fetch
-        sum.decode += other.decode
-        sum.transform += other.transform
-        sum.store += other.store
-        sum.total += other.total
+        for part in Self.parts { sum[keyPath: part.path] += other[keyPath: part.path] }
         return sum
     }
 }
