@@ -207,7 +207,7 @@ struct DoctorReport {
 
     /// The output of `--json` (SEMANTICS §15.11).
     var object: JSONObject {
-        let findings = findings.map { (finding) -> JSONObject in
+        let findings = self.findings.map { (finding) -> JSONObject in
             let (check, result) = (finding.check, finding.result)
             return [
                 "name": check.name, "checks": check.purpose, "state": result.state.rawValue,
