@@ -219,10 +219,9 @@ struct StackCanary {
             switch stage {
             case .coordinator: _ = try await operators.status()
             case .cache: _ = try await operators.contains(Self.key)
-            case .decode:
-                _ = try await client.load(Self.look(left), uploading: Self.picture).response
-            case .transform:
-                _ = try await client.load(Self.work(left), uploading: Self.picture).response
+            case .decode, .transform:
+                let request = Self.request(left, transformed: stage == .transform)
+                _ = try await client.load(request, uploading: Self.picture).response
             }
             return true
         }
@@ -239,22 +238,9 @@ struct StackCanary {
         Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF]
         + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
 
-    /// Requests format and size, which requires a decoder.
-    private static func look(_ milliseconds: Int) -> ImageRequest {
-        var request = request(milliseconds)
-        request.infoOnly = true
-        return request
-    }
-
-    /// Requests a JPEG of another size, which requires a decoder and a transformer.
-    private static func work(_ milliseconds: Int) -> ImageRequest {
-        var request = request(milliseconds)
-        request.output.format = .jpeg
-        request.steps = [.resize(PixelSize(width: 2, height: 2), .stretch)]
-        return request
-    }
-
-    private static func request(_ milliseconds: Int) -> ImageRequest {
+    /// Requests format and size, which requires a decoder, or a JPEG of another size, which also
+    /// requires a transformer.
+    private static func request(_ milliseconds: Int, transformed: Bool) -> ImageRequest {
         var request = ImageRequest(url: "")
         request.options = [.highPriority]
         request.queryCacheTypes = []
@@ -262,6 +248,11 @@ struct StackCanary {
         request.originalQueryCacheTypes = []
         request.originalStoreCacheTypes = []
         request.timeoutMilliseconds = min(milliseconds, RequestLimits.timeoutMillisecondsMax)
+        request.infoOnly = !transformed
+        if transformed {
+            request.output.format = .jpeg
+            request.steps = [.resize(PixelSize(width: 2, height: 2), .stretch)]
+        }
         return request
     }
 }

@@ -139,15 +139,6 @@ enum PrefetchTool {
         }
     }
 
-    private static func begin(
-        _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient
-    ) -> PrefetchTask {
-        let task = client.prefetch(
-            urls, template: options.template, concurrency: options.concurrency)
-        if options.priority == .normal { client.reprioritize(task, .normal) }
-        return task
-    }
-
     /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
     private static func run(
         _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient,
@@ -156,7 +147,9 @@ enum PrefetchTool {
         let completion = try Completion<PrefetchCounts>.opened()
         let bar = options.progress.showsBar ? ProgressBar() : nil
         defer { bar?.end() }
-        let task = begin(options, urls, client)
+        let task = client.prefetch(
+            urls, template: options.template, concurrency: options.concurrency)
+        if options.priority == .normal { client.reprioritize(task, .normal) }
         completion.start { () throws(ImageError) in try await task.result }
         if let bar { Task.detached { for await counts in task.progress { bar.show(counts) } } }
         let counts = try completion.wait(interruption, cancel: task.cancel)

@@ -68,34 +68,21 @@ enum ShowCommand {
         player.play()
         while true {
             let now = Duration.nanoseconds(Int64(MonotonicClock.now() - start))
-            let frame = try next(player, at: now, interruption, cancel)
-            if frame.index != shown, !frames.draw(frame) { return OutputError.unreadStatus }
+            let frame = try Completion<AnimationFrame>.result(interruption, cancel: cancel) {
+                () throws(ImageError) in try await player.frame(at: now)
+            }
+            if frame.index != shown, try !frames.draw(frame) { return OutputError.unreadStatus }
             shown = frame.index
             guard player.playbackState == .playing, let left = player.untilNextFrame else {
                 return 0
             }
-            let milliseconds = Int((left / .milliseconds(1)).rounded(.up))
-            let typed = try wait(
-                for: keys == nil ? [] : [0], max(1, milliseconds), interruption)
+            let milliseconds = max(1, Int((left / .milliseconds(1)).rounded(.up)))
+            let typed = try ImageError.wrap("waiting for the next frame failed") {
+                () throws(Errno) in
+                try interruption.wait(for: keys == nil ? [] : [0], milliseconds: milliseconds)
+            }
             if interruption.count > 0 { return ErrorCode.cancelled.rule.exitStatus }
-            if typed { return 0 }
-        }
-    }
-
-    private static func next(
-        _ player: AnimationPlayer, at time: Duration, _ interruption: Interruption,
-        _ cancel: () -> Void
-    ) throws(ImageError) -> AnimationFrame {
-        try Completion.result(interruption, cancel: cancel) { () throws(ImageError) in
-            try await player.frame(at: time)
-        }
-    }
-
-    private static func wait(
-        for numbers: [Int32], _ milliseconds: Int, _ interruption: Interruption
-    ) throws(ImageError) -> Bool {
-        try ImageError.wrap("waiting for the next frame failed") { () throws(Errno) in
-            try !interruption.wait(for: numbers, milliseconds: milliseconds).isEmpty
+            if !typed.isEmpty { return 0 }
         }
     }
 }

@@ -347,25 +347,24 @@ enum SecretFile {
 /// The file of `serve --metrics-file`, for a collector that reads files. It is replaced atomically
 /// at intervals, and removed when the stack ends, so that stale metrics are never collected.
 final class MetricsFile {
-    private let path: String
-    private let milliseconds: Int
+    private let options: MetricsFileOptions
     private let log: Log
     private var writtenAt: Instant?
     private var hasFailed = false
 
     init(_ options: MetricsFileOptions, log: Log) {
-        path = options.path
-        milliseconds = options.seconds * 1_000
-        self.log = log
+        (self.options, self.log) = (options, log)
     }
 
     /// Receives a status report and writes the file if it is due.
     func receive(_ report: StatusReport, at now: Instant) {
         // Reports arrive about once per second, so half a second early is close enough.
-        if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
+        if let writtenAt, now.milliseconds(since: writtenAt) + 500 < options.seconds * 1_000 {
+            return
+        }
         writtenAt = now
         do throws(OutputError) {
-            try OutputFile(path).replace(with: Array(MetricsText.text(report).utf8))
+            try OutputFile(options.path).replace(with: Array(MetricsText.text(report).utf8))
             hasFailed = false
         } catch {
             // Logs the failure only once.
@@ -377,7 +376,7 @@ final class MetricsFile {
     }
 
     /// Removes the file when the stack ends.
-    func remove() { try? OutputFile(path).remove() }
+    func remove() { try? OutputFile(options.path).remove() }
 }
 
 /// The path of the metrics file, and how often it is written.
