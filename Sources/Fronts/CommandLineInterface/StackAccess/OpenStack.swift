@@ -185,14 +185,11 @@ final class PrivateStack {
             throw ImageError(.invalidRequest, fault)
         }
         do throws(StartFailure) {
-            return try begin(options, cache: options.cacheDirectory, interruption)
-        } catch {
-            guard case .ended(.exited(refusedByConfiguration)) = error else {
-                throw error.explained
+            do throws(StartFailure) {
+                return try begin(options, cache: options.cacheDirectory, interruption)
+            } catch .ended(.exited(refusedByConfiguration)) {
+                return try begin(options, cache: nil, interruption)
             }
-        }
-        do throws(StartFailure) {
-            return try begin(options, cache: nil, interruption)
         } catch {
             throw error.explained
         }

@@ -116,14 +116,19 @@ package struct OperatorOptions: Hashable {
 
     /// Returns the route to the stack. Throws `unavailable` if none is running.
     package func route() throws(ImageError) -> StackRoute {
-        if let endpoint { return try StackRoute(endpoint: endpoint) }
-        guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
+        guard let route = try runningRoute() else {
             throw ImageError(
                 .unavailable,
                 advising: "no stack runs in \(runtimeDirectory.path): start one with imagebus "
                     + "serve, or select another with --runtime-dir")
         }
         return route
+    }
+
+    /// Returns the route to the stack; `nil` if none is running.
+    package func runningRoute() throws(ImageError) -> StackRoute? {
+        if let endpoint { return try StackRoute(endpoint: endpoint) }
+        return try StackRoute(in: runtimeDirectory, asOperator: true)
     }
 
     /// Returns the runtime directory, whether or not a coordinator is running there.

@@ -135,7 +135,7 @@ struct MachineChecks {
     var cache: DoctorResult {
         switch stackCache {
         case .unknown: break
-        case .none: return .ok("none: the stack caches in memory only")
+        case .memoryOnly: return .ok("none: the stack caches in memory only")
         case .directory(let path):
             let place = DirectoryProperties(path)
             // Another user's directory; its state is that of the disk tier.

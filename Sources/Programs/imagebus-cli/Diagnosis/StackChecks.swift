@@ -16,10 +16,7 @@ struct DoctorStack {
     init(_ options: DoctorOptions) {
         let stack = options.stack
         place = stack.runtimeDirectory
-        route = Result { () throws(ImageError) in
-            if let endpoint = stack.endpoint { return try StackRoute(endpoint: endpoint) }
-            return try StackRoute(in: stack.runtimeDirectory, asOperator: true)
-        }
+        route = Result { () throws(ImageError) in try stack.runningRoute() }
         guard case .success(let running?) = route, Self.mayUse(running.paths.frontSocket),
             Self.mayUse(running.paths.adminSocket)
         else {
@@ -177,8 +174,8 @@ struct DoctorStack {
 /// The cache directory of a running stack.
 enum StackCache: Hashable {
     case unknown
-    /// It caches in memory only.
-    case none
+    /// There is none.
+    case memoryOnly
     case directory(String)
 
     /// Parses the arguments of a process, which each end with a zero byte.
@@ -188,7 +185,7 @@ enum StackCache: Hashable {
             self = .unknown
             return
         }
-        let place = words.firstIndex(of: "--cache-dir").map { $0 + 1 }
-        self = place.flatMap { $0 < words.count ? .directory(words[$0]) : nil } ?? .none
+        let named = words.drop { $0 != "--cache-dir" }.dropFirst().first
+        self = named.map { .directory($0) } ?? .memoryOnly
     }
 }
