@@ -99,7 +99,7 @@ struct DoctorStack {
 
     var diskTier: DoctorResult? {
         guard case .success(let report)? = report else { return nil }
-        return report.caches.first.map(Self.diskTier)
+        return report.caches.first.map { Self.diskTier($0) }
     }
 
     /// Loads continue without a disk tier that doesn't work.
