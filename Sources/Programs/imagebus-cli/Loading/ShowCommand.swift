@@ -71,7 +71,7 @@ enum ShowCommand {
             let frame = try Completion<AnimationFrame>.result(interruption, cancel: cancel) {
                 () throws(ImageError) in try await player.frame(at: now)
             }
-            if frame.index != shown, try !frames.draw(frame) { return OutputError.unreadStatus }
+            if frame.index != shown, !frames.draw(frame) { return OutputError.unreadStatus }
             shown = frame.index
             guard player.playbackState == .playing, let left = player.untilNextFrame else {
                 return 0
