@@ -276,7 +276,10 @@ let testing: [Target] = [
         ]),
     tests(
         "BenchTests",
-        ["imagebus-bench", "CommandLineInterface", "Reporting", "Model", "Linux", "TestKit"]),
+        [
+            "imagebus-bench", "CommandLineInterface", "Reporting", "Imagebus", "Model", "Linux",
+            "TestKit",
+        ]),
     tests(
         "DownloadingTests",
         ["Downloading", "Curl", "Model", "StageKit", "Linux", "TestKit"]),

@@ -36,8 +36,7 @@ import Testing
         let stops = Atomic(false)
         let ended = Recorder<LoadMetrics>()
         let lane = CallbackLane(
-            FlightClock(3_600), hasStopped: { stops.load(ordering: .relaxed) }, loader.load,
-            ended.append)
+            Lane(seconds: 3_600) { stops.load(ordering: .relaxed) }, loader.load, ended.append)
         lane.run()
         #expect(loader.begun == atOnce + 1, "the next one waits for that which has not ended")
         loader.endWaiting()
@@ -55,7 +54,7 @@ import Testing
     @Test func nothingBeginsAfterTheTime() {
         let ended = Recorder<LoadMetrics>()
         let lane = CallbackLane(
-            FlightClock(0), hasStopped: { false }, { _ in Issue.record("begun") }, ended.append)
+            Lane(seconds: 0) { false }, { _ in Issue.record("begun") }, ended.append)
         lane.run()
         #expect(ended.values.count == 1)
     }

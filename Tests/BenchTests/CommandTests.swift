@@ -18,6 +18,6 @@ import Testing
     @Test func theTableNamesEveryKind() {
         #expect(
             Command.bench.operands.first?.offered.sorted()
-                == BenchKinds.all.map { $0.name }.sorted())
+                == Scenario.all.map(\.name).sorted())
     }
 }

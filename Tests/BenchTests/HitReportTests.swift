@@ -13,9 +13,8 @@ import Testing
     }
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
-        let report = HitReport(
-            metrics, onExecutor: nil, tasks: LoadMetrics(), concurrency: 64,
-            coordinatorMicroseconds: 3.5, clientMicroseconds: nil)
+        let report = Bench.hitReport(
+            metrics, [("async", LoadMetrics())], concurrency: 64, ["coordinator": 3.5])
         let text = try JSONText.text(report)
         for part in [
             "\"name\":\"hit\"", "\"requests\":11", "\"errors\":1", "\"rps\":2", "\"p50_ms\":0.10",
@@ -26,19 +25,20 @@ import Testing
     }
 
     @Test func allCallsAreShown() throws {
-        let report = HitReport(
-            metrics, onExecutor: metrics, tasks: metrics, concurrency: 1,
-            coordinatorMicroseconds: 3.5, clientMicroseconds: 20)
+        let report = Bench.hitReport(
+            metrics, [("executor", metrics), ("async", metrics)], concurrency: 1,
+            ["coordinator": 3.5, "client": 20])
         let json = try JSONText.text(report)
         #expect(json.contains("\"executor\":{"))
         #expect(json.contains("\"async\":{"))
         #expect(report.text.contains("hit (executor)"))
         #expect(report.text.contains("hit (async)"))
-        #expect(report.text.contains("coordinator 3.5 us, client 20.0 us"))
+        #expect(report.text.contains("COORDINATOR US  CLIENT US"))
+        #expect(report.text.contains("3.500     20.000"))
     }
 
     @Test(arguments: [(0.0, "0.000"), (0.0724, "0.072"), (1.9999, "2.000"), (12.05, "12.050")])
     func threeDecimalsAreEnough(value: Double, text: String) {
-        #expect(LoadReport.thousandths(value) == text)
+        #expect(BenchReport.thousandths(value) == text)
     }
 }

@@ -119,6 +119,7 @@ extension RealProcesses {
                 "play", origin.url("/a.webp"), "--allow-address", origin.authority, "--seconds",
                 "1",
             ])
+            #expect(report["players"]?.integer == 2)
             #expect(report["frames"]?.integer == file.frames.count)
             let animations = try #require(report["animations"]?.integer)
             #expect(report["requests"]?.integer == 2 * animations * file.frames.count)

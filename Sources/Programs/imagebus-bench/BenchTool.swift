@@ -9,34 +9,38 @@ import Synchronization
 enum BenchTool {
     static func run(_ options: BenchOptions) -> Int32 {
         OperatorQuery.run("bench") {
-            guard let kind = BenchKinds.all.first(where: { $0.name == options.kind }) else {
-                throw ImageError(.invalidRequest, "unknown benchmark '\(options.kind)'")
-            }
             let interruption = try Interruption.started()
             let origin = try BenchOrigin()
             var stackOptions = options.stack
             if options.url == nil { stackOptions.network.addresses.append(origin.authority) }
             let stack = try OpenStack(stackOptions, interruption)
             defer { stack.end(interruption) }
-            let connect = stack.connectMilliseconds(OperatorQuery.answerMilliseconds)
-            let route = stack.route
-            let setting = try BenchSetting(
-                options, origin,
-                connect: { () throws(ImageError) in
-                    try route.client(
-                        repeatsAnswers: !options.byMessage, sharesLoads: false,
-                        connectMilliseconds: connect)
-                },
-                watcher: OperatorClient(
-                    route.client(asOperator: true, connectMilliseconds: connect)))
-            let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
+            let bench = try Bench(options, origin, stack)
+            let report = try measure(bench, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }
     }
 
+    /// Runs a measurement and waits for its report. The first Ctrl-C ends the measurement early, a
+    /// second one aborts it.
+    private static func measure(
+        _ bench: Bench, _ interruption: Interruption, isOwn: Bool
+    ) throws -> BenchReport {
+        let completion = try Completion<BenchReport>()
+        completion.start { () throws(ImageError) in
+            try await bench.options.scenario.run(bench)
+        }
+        while true {
+            if let value = completion.value { return try report(value, isOwn: isOwn) }
+            _ = try interruption.wait(for: [completion.number], milliseconds: nil)
+            if interruption.count > 0 { bench.stop() }
+            if interruption.count > 1 { throw ImageError(.cancelled, "cancelled") }
+        }
+    }
+
     private static func report(
-        _ value: Result<any BenchReport, ImageError>, isOwn: Bool
-    ) throws -> any BenchReport {
+        _ value: Result<BenchReport, ImageError>, isOwn: Bool
+    ) throws(ImageError) -> BenchReport {
         do throws(ImageError) {
             return try value.get()
         } catch {
@@ -48,188 +52,36 @@ enum BenchTool {
             ) { $0 = error.typedDetails }
         }
     }
-
-    /// Runs a measurement and waits for its report. The first Ctrl-C ends the measurement early, a
-    /// second one aborts it.
-    private static func measure(
-        _ kind: any BenchKind.Type, _ setting: BenchSetting, _ interruption: Interruption,
-        isOwn: Bool
-    ) throws -> any BenchReport {
-        let completion = try Completion<any BenchReport>()
-        completion.start { () throws(ImageError) in try await kind.init(setting).run() }
-        while true {
-            if let value = completion.value { return try report(value, isOwn: isOwn) }
-            _ = try interruption.wait(for: [completion.number], milliseconds: nil)
-            if interruption.count > 0 { setting.stop() }
-            if interruption.count > 1 { throw ImageError(.cancelled, "cancelled") }
-        }
-    }
 }
 
-/// A kind of measurement: `imagebus bench NAME`. To add one, define a type and add it to `all`.
-protocol BenchKind: Sendable {
-    /// The name on the command line and in the report.
-    static var name: String { get }
-    /// A description for the list of kinds.
-    static var summary: String { get }
-    /// The default number of concurrent loads.
-    static var concurrency: Int { get }
-    /// The default duration in seconds.
-    static var seconds: Int { get }
-    /// Whether it accepts the options of `get` that specify what is loaded, and how.
-    static var takesRequest: Bool { get }
-    /// The number of decode workers, and of transform workers, in a private stack.
-    static var workers: Int { get }
-    /// Whether it can end after a number of loads.
-    static var takesRequestsMax: Bool { get }
-
-    init(_ setting: BenchSetting)
-
-    /// Runs the measurement until the time is up or `setting.hasStopped`.
-    func run() async throws(ImageError) -> any BenchReport
-}
-
-extension BenchKind {
-    static var takesRequest: Bool { true }
-    static var takesRequestsMax: Bool { false }
-    /// One per core, as in `serve`.
-    static var workers: Int { CurrentProcess.processorCount }
-}
-
-/// The result of a measurement; its JSON is an object with the names of SEMANTICS §15.5.
-protocol BenchReport: Encodable, Sendable {
-    /// The report in human-readable form.
-    var text: String { get }
-}
-
-/// The kinds of measurement.
-enum BenchKinds {
-    static let all: [any BenchKind.Type] = [
-        HitBench.self, ColdBench.self, StormBench.self, CancelBench.self, FloodBench.self,
-        MixedBench.self, PlayBench.self,
-    ]
-    static var names: String { all.map { $0.name }.joined(separator: ", ") }
-}
-
-struct BenchOptions: Hashable {
-    /// One of `BenchKinds`.
-    var kind: String
-    /// The URL of the image, optionally with `{n}`; `nil` for images served by the command itself.
-    var url: String? { request.url.isEmpty ? nil : request.url }
-    /// The request for each image. Its URL is empty if the command serves the images itself.
-    var request: ImageRequest
-    /// Whether more than the URL of the request is specified.
-    var isRequestChosen: Bool
-    /// Whether the unmodified source was requested explicitly.
-    var wantsSource: Bool
-    /// The duration of each kind of work.
-    var seconds: Int
-    /// The number of concurrent loads.
-    var concurrency: Int
-    /// The number of images for `hit`; `nil` for one, or for as many as concurrent loads.
-    var hot: Int?
-    /// The number of threads with blocking calls.
-    var threads: Int?
-    /// Whether every hit requires a message.
-    var byMessage: Bool
-    /// The number of loads after which the measurement ends, unless time runs out before.
-    var requestsMax: Int
-    var printsJSON: Bool
-    var stack: StackOptions
-
-    private static let concurrencyMax = 10_000
-    private static let hotMax = 100_000
-    private static let threadsMax = 256
-
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        let type = try Self.kind(read.operands.first)
-        guard read.operands.count <= 2 else {
-            throw UsageError("only one URL is allowed, not also '\(read.operands[2])'")
-        }
-        kind = type.name
-        let url = read.operands.count == 2 ? read.operands[1] : ""
-        request = try RequestReader.request(read, url: url)
-        var plain = ImageRequest(url: url)
-        plain.options = request.options.intersection(.priorities)
-        plain.timeoutMilliseconds = request.timeoutMilliseconds
-        isRequestChosen = request != plain
-        wantsSource = ["original", "info", "properties"].contains { read.isSet($0) }
-        guard type.takesRequest || !isRequestChosen else {
-            throw UsageError("\(type.name) does not support steps, output or load options")
-        }
-        seconds =
-            try read.parsed("seconds") { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: 1...3_600)
-            } ?? type.seconds
-        concurrency =
-            try read.parsed("concurrency") { (text) throws(UsageError) in
-                try OptionValue.integer(text, in: 1...Self.concurrencyMax)
-            } ?? type.concurrency
-        hot = try Self.count(HitBench.name, read, "hot", type, Self.hotMax)
-        threads = try Self.count(HitBench.name, read, "threads", type, Self.threadsMax)
-        byMessage = read.isSet("by-message")
-        guard !byMessage || type.name == HitBench.name else {
-            throw UsageError("--by-message requires hit")
-        }
-        requestsMax =
-            try read.parsed("requests") { (text) throws(UsageError) in
-                guard type.takesRequestsMax else {
-                    throw UsageError("\(type.name) does not support --requests")
-                }
-                return try OptionValue.integer(text, in: 1...Int(Int32.max))
-            } ?? .max
-        printsJSON = read.isSet("json")
-        stack = try StackOptions(read, environment: environment)
-        // Measured images are not kept on disk.
-        stack.cacheDirectory = nil
-        stack.workers = type.workers
-    }
-
-    /// Parses a number that only one kind accepts.
-    private static func count(
-        _ kind: String, _ read: ReadOptions, _ name: String, _ type: any BenchKind.Type, _ most: Int
-    ) throws(UsageError) -> Int? {
-        try read.parsed(name) { (text) throws(UsageError) in
-            guard type.name == kind else { throw UsageError("--\(name) requires \(kind)") }
-            return try OptionValue.integer(text, in: 1...most)
-        }
-    }
-
-    private static func kind(_ name: String?) throws(UsageError) -> any BenchKind.Type {
-        guard let name else {
-            throw UsageError("expected a benchmark: \(BenchKinds.names)")
-        }
-        guard let type = BenchKinds.all.first(where: { $0.name == name }) else {
-            throw UsageError("unknown benchmark '\(name)': use one of \(BenchKinds.names)")
-        }
-        return type
-    }
-}
-
-extension RequestOptions {
-    /// Priority options, which don't affect what is loaded.
-    fileprivate static let priorities: RequestOptions = [.highPriority, .lowPriority]
-}
-
-/// What all kinds of measurement share: the options, an origin and the stack.
-final class BenchSetting: Sendable {
+/// A run of a scenario: its options, an origin and the stack.
+final class Bench: Sendable {
     let options: BenchOptions
     let origin: BenchOrigin
     let client: ImagebusClient
-    /// Opens another connection, for more concurrent loads than one connection may have.
-    let connect: @Sendable () throws(ImageError) -> ImagebusClient
     /// A client on `admin/`, which can see all processes.
     let watcher: OperatorClient
+    /// Opens a connection.
+    private let connect: @Sendable () throws(ImageError) -> ImagebusClient
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic(0)
 
-    init(
-        _ options: BenchOptions, _ origin: BenchOrigin,
-        connect: @escaping @Sendable () throws(ImageError) -> ImagebusClient,
-        watcher: OperatorClient
-    ) throws(ImageError) {
-        (self.options, self.origin, self.connect) = (options, origin, connect)
-        (client, self.watcher) = (try connect(), watcher)
+    /// The number of loads per connection, which is limited to 4,096.
+    private static let loadsPerClient = 2_500
+
+    init(_ options: BenchOptions, _ origin: BenchOrigin, _ stack: OpenStack) throws(ImageError) {
+        (self.options, self.origin) = (options, origin)
+        let milliseconds = stack.connectMilliseconds(OperatorQuery.answerMilliseconds)
+        let (route, repeatsAnswers) = (stack.route, !options.byMessage)
+        let connect: @Sendable () throws(ImageError) -> ImagebusClient = {
+            () throws(ImageError) in
+            try route.client(
+                repeatsAnswers: repeatsAnswers, sharesLoads: false,
+                connectMilliseconds: milliseconds)
+        }
+        (self.connect, client) = (connect, try connect())
+        watcher = OperatorClient(
+            try route.client(asOperator: true, connectMilliseconds: milliseconds))
     }
 
     /// Ends the measurement after the loads in flight.
@@ -243,22 +95,74 @@ final class BenchSetting: Sendable {
     /// Returns a number that no image of this measurement has had before.
     func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
-    /// Returns the stack's coordinator; `nil` if there is none in the status.
-    func coordinator() async throws(ImageError) -> StatusReport.ProcessStatus? {
-        try await watcher.status().processes.first { $0.kind == .coordinator }
+    /// Opens enough connections for a number of concurrent loads.
+    func clients(for loads: Int) throws(ImageError) -> [ImagebusClient] {
+        var clients: [ImagebusClient] = []
+        for _ in stride(from: 0, to: loads, by: Self.loadsPerClient) {
+            clients.append(try connect())
+        }
+        return clients
+    }
+
+    /// Waits until the status satisfies a condition, and returns it. Throws `busy` if that takes
+    /// longer than `seconds`.
+    @discardableResult
+    func status(
+        within seconds: Int, until isReached: (StatusReport) -> Bool
+    ) async throws(ImageError) -> StatusReport {
+        let deadline = MonotonicClock.now() + UInt64(seconds) * 1_000_000_000
+        while true {
+            let report = try await watcher.status()
+            if isReached(report) { return report }
+            guard MonotonicClock.now() < deadline else {
+                let count = report.count("liveRequests")
+                throw ImageError(.busy, "the stack is stuck with \(count) requests")
+            }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Performs loads, and reports them with what the stack did meanwhile.
+    func report(
+        _ name: String, concurrency: Int? = nil,
+        _ perform: () async throws(ImageError) -> LoadMetrics
+    ) async throws(ImageError) -> BenchReport {
+        let before = try await watcher.status()
+        StackMemory.resetPeaks(before)
+        var meter = ProcessorMeter(before)
+        meter.start()
+        let loads = try await perform()
+        meter.stop(after: loads.requests)
+        var report = BenchReport(name, loads, concurrency: concurrency)
+        report.add(before, try await watcher.status(), meter)
+        return report
+    }
+
+    // MARK: - Images
+
+    /// Returns the URL given by the user, or that of an image of this size: drawn, encoded by the
+    /// stack, and served by the origin.
+    func url(
+        orImage name: String, width: Int, height: Int, quality: Int = 85
+    ) async throws(ImageError) -> String {
+        if let url = options.url { return url }
+        let output = OutputOptions(format: .jpeg, quality: quality)
+        try await makeImage(name, width: width, height: height, output)
+        return origin.url(name)
     }
 
     /// Draws an image, has the stack encode it, and serves the result from the origin.
     func makeImage(
         _ name: String, width: Int, height: Int, _ output: OutputOptions
     ) async throws(ImageError) {
-        origin.add("raw.png", BenchImage.raw(width: width, height: height))
+        origin.add("drawn.bmp", BenchImage.bitmap(width: width, height: height))
         try await encode(name, output)
     }
 
     /// Encodes the most recently drawn image in the same way.
     func encode(_ name: String, _ output: OutputOptions) async throws(ImageError) {
-        var request = ImageRequest(url: origin.url("raw.png", next())).unkept
+        let url = BenchURL.numbered(origin.url("drawn.bmp"), next())
+        var request = ImageRequest(url: url).unkept
         request.output = output
         let image = try await client.load(request).response
         origin.add(name, image.bytes?.array ?? [])
@@ -272,6 +176,19 @@ extension ImageRequest {
         request.options.insert(.fromLoaderOnly)
         request.storeCacheTypes = .none
         request.originalStoreCacheTypes = .none
+        return request
+    }
+
+    /// Selects a JPEG of at most `side` pixels per side.
+    mutating func choosePreview(side: Int = 512, quality: Int = 80) {
+        steps = [.resize(PixelSize(width: side, height: side), .fit)]
+        output = OutputOptions(format: .jpeg, quality: quality)
+    }
+
+    /// Returns the same request for the image of another number.
+    func numbered(_ number: Int) -> ImageRequest {
+        var request = self
+        request.url = BenchURL.numbered(url, number)
         return request
     }
 }

@@ -1,7 +1,4 @@
-import CommandLineInterface
-import Imagebus
 import Linux
-import Model
 import Synchronization
 
 /// Keeps a number of loads in flight for a period of time: whenever one ends, the next one begins.
@@ -11,10 +8,13 @@ struct LoadFlight: Sendable {
     /// Checked before each load.
     let hasStopped: @Sendable () -> Bool
 
-    init(_ setting: BenchSetting, concurrency: Int? = nil, seconds: Double? = nil) {
-        self.concurrency = concurrency ?? setting.options.concurrency
-        self.seconds = seconds ?? Double(setting.options.seconds)
-        hasStopped = { setting.hasStopped }
+    init(
+        _ bench: Bench, concurrency: Int? = nil, seconds: Double? = nil,
+        until isOver: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.concurrency = concurrency ?? bench.options.concurrency
+        self.seconds = seconds ?? Double(bench.options.seconds)
+        hasStopped = { bench.hasStopped || isOver() }
     }
 
     /// Performs one load; returns its size in bytes, or `nil` on failure.
@@ -24,15 +24,13 @@ struct LoadFlight: Sendable {
     func run(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
     ) async -> LoadMetrics {
-        await atOnce(on: executor) { clock in
-            var metrics = LoadMetrics()
-            var begin = MonotonicClock.now()
-            while begin < clock.end, !hasStopped() {
+        await inLanes(on: executor) { lane in
+            var lane = lane
+            while lane.mayBegin {
                 let bytes = await load()
-                begin = clock.count(bytes, since: begin, &metrics)
+                lane.count(bytes)
             }
-            metrics.seconds = clock.elapsed
-            return metrics
+            return lane.metrics
         }
     }
 
@@ -44,181 +42,158 @@ struct LoadFlight: Sendable {
     func runCallbacks(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
     ) async -> LoadMetrics {
-        await atOnce(on: executor) { clock in
+        await inLanes(on: executor) { lane in
             await withCheckedContinuation { continuation in
-                CallbackLane(clock, hasStopped: hasStopped, load) {
-                    continuation.resume(returning: $0)
-                }.run()
+                CallbackLane(lane, load) { continuation.resume(returning: $0) }.run()
             }
         }
     }
 
-    /// Runs `concurrency` tasks on an executor with the same clock, and adds up their results.
-    private func atOnce(
-        on executor: (any TaskExecutor)?,
-        _ lane: @escaping @Sendable (FlightClock) async -> LoadMetrics
+    /// Performs loads on as many threads, which may block. A thread that can't be started counts as
+    /// a failed load.
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async -> LoadMetrics {
+        await inLanes(on: nil) { lane in
+            await withCheckedContinuation { continuation in
+                do throws(Errno) {
+                    _ = try Thread(name: "bench") {
+                        var lane = lane
+                        while lane.mayBegin { lane.count(load()) }
+                        continuation.resume(returning: lane.metrics)
+                    }
+                } catch {
+                    var lane = lane
+                    lane.count(nil)
+                    continuation.resume(returning: lane.metrics)
+                }
+            }
+        }
+    }
+
+    /// Begins `concurrency` lanes at the same time, and adds up their results.
+    private func inLanes(
+        on executor: (any TaskExecutor)?, _ run: @escaping @Sendable (Lane) async -> LoadMetrics
     ) async -> LoadMetrics {
-        let clock = FlightClock(seconds)
+        let lane = Lane(seconds: seconds, hasStopped: hasStopped)
         return await withTaskGroup(of: LoadMetrics.self) { group in
             for _ in 0..<concurrency {
-                group.addTask(executorPreference: executor) { await lane(clock) }
+                group.addTask(executorPreference: executor) { await run(lane) }
             }
             return await group.reduce(into: LoadMetrics()) { $0.add($1) }
         }
     }
 
-    /// Performs one load after the other on a thread that may block.
-    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadMetrics
-    {
-        let done: Completion<LoadMetrics>
-        do throws(Errno) {
-            done = try Completion()
-            _ = try Thread(name: "bench") { done.end(with: .success(block(load))) }
-        } catch {
-            throw ImageError(.internalError, "cannot start a thread (\(error))")
-        }
-        while true {
-            if let value = done.value { return try value.get() }
-            try? await Task.sleep(for: .milliseconds(20))
-        }
-    }
-
-    /// Performs blocking loads on several threads concurrently.
-    func runBlocking(
-        onThreads count: Int, _ load: @escaping @Sendable () -> Int?
-    ) async throws(ImageError) -> LoadMetrics {
-        let results = await withTaskGroup(of: Result<LoadMetrics, ImageError>.self) { group in
-            for _ in 0..<count {
+    /// Begins a number of loads at once, and waits for all of them.
+    static func runAtOnce(
+        _ count: Int, _ load: @escaping @Sendable (Int) async -> Int?
+    ) async -> LoadMetrics {
+        let start = MonotonicClock.now()
+        var metrics = await withTaskGroup(of: (UInt64, Int?).self) { group in
+            for number in 0..<count {
                 group.addTask {
-                    do throws(ImageError) {
-                        return .success(try await runBlocking(load))
-                    } catch {
-                        return .failure(error)
-                    }
+                    let bytes = await load(number)
+                    return (MonotonicClock.now() - start, bytes)
                 }
             }
-            return await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: LoadMetrics()) { metrics, end in
+                metrics.count(nanoseconds: end.0, bytes: end.1, slice: 0)
+            }
         }
-        var all = LoadMetrics()
-        for result in results { all.add(try result.get()) }
-        return all
+        metrics.seconds = Double(MonotonicClock.now() - start) / 1e9
+        return metrics
+    }
+}
+
+/// One load after the other, with their results. Each reading of the clock both ends a load and
+/// begins the next.
+struct Lane: Sendable {
+    private var counted = LoadMetrics()
+    private let start = MonotonicClock.now()
+    private let end: UInt64
+    private var begin: UInt64
+    private let hasStopped: @Sendable () -> Bool
+
+    init(seconds: Double, hasStopped: @escaping @Sendable () -> Bool) {
+        end = start + UInt64(seconds * 1e9)
+        (begin, self.hasStopped) = (start, hasStopped)
     }
 
-    private func block(_ load: () -> Int?) -> LoadMetrics {
-        let clock = FlightClock(seconds)
-        var metrics = LoadMetrics()
-        var begin = MonotonicClock.now()
-        while begin < clock.end, !hasStopped() {
-            let bytes = load()
-            begin = clock.count(bytes, since: begin, &metrics)
-        }
-        metrics.seconds = clock.elapsed
+    var mayBegin: Bool { begin < end && !hasStopped() }
+
+    /// The results up to the end of the last load.
+    var metrics: LoadMetrics {
+        var metrics = counted
+        metrics.seconds = Double(begin - start) / 1e9
         return metrics
+    }
+
+    /// The same period of time without results; its next load begins now.
+    var fresh: Lane {
+        var lane = self
+        (lane.counted, lane.begin) = (LoadMetrics(), MonotonicClock.now())
+        return lane
+    }
+
+    /// Counts a load that has ended, by its size in bytes; `nil` for a failure.
+    mutating func count(_ bytes: Int?) {
+        let now = MonotonicClock.now()
+        counted.count(
+            nanoseconds: now - begin, bytes: bytes,
+            slice: Int((now - start) * UInt64(LoadMetrics.slices) / max(1, end - start)))
+        begin = now
     }
 }
 
 /// Performs loads one after the other, each from the callback of the previous one.
 final class CallbackLane: Sendable {
     private struct State {
-        var metrics = LoadMetrics()
-        var begin = MonotonicClock.now()
+        var lane: Lane
         /// Whether the call that begins a load has not returned yet.
         var isBeginning = false
         /// Whether the load ended before that call returned.
         var hasEnded = false
+
+        /// Returns whether to begin a load.
+        mutating func begin() -> Bool {
+            isBeginning = lane.mayBegin
+            return isBeginning
+        }
+
+        /// Counts a load; returns whether to begin the next one in its callback.
+        mutating func count(_ bytes: Int?) -> Bool {
+            lane.count(bytes)
+            hasEnded = isBeginning
+            return !isBeginning
+        }
+
+        /// Called when the call that begins a load has returned. Returns whether it has ended.
+        mutating func hasBegun() -> Bool {
+            isBeginning = false
+            return exchange(&hasEnded, with: false)
+        }
     }
 
-    private let clock: FlightClock
-    private let hasStopped: @Sendable () -> Bool
     private let load: LoadFlight.CallbackLoad
     private let end: @Sendable (LoadMetrics) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// `end` is called once with the results.
     init(
-        _ clock: FlightClock, hasStopped: @escaping @Sendable () -> Bool,
-        _ load: @escaping LoadFlight.CallbackLoad,
+        _ lane: Lane, _ load: @escaping LoadFlight.CallbackLoad,
         _ end: @escaping @Sendable (LoadMetrics) -> Void
     ) {
-        (self.clock, self.hasStopped, self.load, self.end) = (clock, hasStopped, load, end)
+        (self.load, self.end) = (load, end)
+        state = Mutex(State(lane: lane))
     }
 
     /// Continues until the time is up. A load that ends within its call is followed by the next one
     /// here, and not in its callback, which would recurse.
     func run() {
-        while mayBegin() {
+        while state.withLock({ $0.begin() }) {
             load { [self] bytes in
-                if ended(bytes) { run() }
+                if state.withLock({ $0.count(bytes) }) { run() }
             }
-            guard hasEndedMeanwhile() else { return }
+            guard state.withLock({ $0.hasBegun() }) else { return }
         }
-    }
-
-    private func mayBegin() -> Bool {
-        let metrics: LoadMetrics? = state.withLock { state in
-            if state.begin < clock.end, !hasStopped() {
-                state.isBeginning = true
-                return nil
-            }
-            state.metrics.seconds = clock.elapsed
-            return state.metrics
-        }
-        guard let metrics else { return true }
-        end(metrics)
-        return false
-    }
-
-    /// Counts a load; returns whether to begin the next one here.
-    private func ended(_ bytes: Int?) -> Bool {
-        state.withLock { state in
-            state.begin = clock.count(bytes, since: state.begin, &state.metrics)
-            state.hasEnded = state.isBeginning
-            return !state.isBeginning
-        }
-    }
-
-    private func hasEndedMeanwhile() -> Bool {
-        state.withLock { state in
-            state.isBeginning = false
-            return exchange(&state.hasEnded, with: false)
-        }
-    }
-}
-
-/// The position of a load within the time of a measurement. Each reading of the clock both ends a
-/// load and begins the next.
-struct FlightClock: Sendable {
-    private let start = MonotonicClock.now()
-    let end: UInt64
-
-    init(_ seconds: Double) { end = start + UInt64(seconds * 1e9) }
-
-    var elapsed: Double { Double(MonotonicClock.now() - start) / 1e9 }
-
-    func count(_ bytes: Int?, since begin: UInt64, _ metrics: inout LoadMetrics) -> UInt64 {
-        let now = MonotonicClock.now()
-        metrics.count(
-            nanoseconds: now - begin, bytes: bytes,
-            slice: Int((now - start) * UInt64(LoadMetrics.slices) / (end - start)))
-        return now
-    }
-}
-
-extension LoadTask {
-    /// Returns the result of a load, for code that counts failures; the load is canceled after
-    /// `delay`.
-    func end(cancelledAfter delay: Duration? = nil) async -> Result<ImageResponse, ImageError> {
-        let timer = delay.map { delay in
-            Task.detached {
-                try await Task.sleep(for: delay)
-                self.cancel()
-            }
-        }
-        defer { timer?.cancel() }
-        do throws(ImageError) {
-            return .success(try await response)
-        } catch {
-            return .failure(error)
-        }
+        end(state.withLock { $0.lane.metrics })
     }
 }

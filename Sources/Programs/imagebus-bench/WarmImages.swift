@@ -16,45 +16,34 @@ final class WarmImages: Sendable {
 
     /// Measures hits with the cheapest call: the blocking one for a single load at a time,
     /// callbacks on the client's own thread for several.
-    func hits(in flight: LoadFlight) async throws(ImageError) -> LoadMetrics {
+    func hits(in flight: LoadFlight) async -> LoadMetrics {
         flight.concurrency == 1
-            ? try await flight.runBlocking(loadAndWait)
+            ? await flight.runBlocking(loadAndWait)
             : await flight.runCallbacks(on: client.executor, loadAndCallBack)
-    }
-
-    /// Measures hits with tasks on the client's own executor.
-    func hitsOnExecutor(in flight: LoadFlight) async -> LoadMetrics {
-        await flight.run(on: client.executor, load)
     }
 
     /// Performs one load in a task; returns its size in bytes, or `nil` unless it was a memory hit
     /// of the right size.
-    var load: LoadFlight.Load {
-        { [self] in
-            let place = next()
-            guard let image = try? await client.load(requests[place]).response else { return nil }
-            return check(image, place)
-        }
+    @Sendable func load() async -> Int? {
+        let place = next()
+        guard let image = try? await client.load(requests[place]).response else { return nil }
+        return check(image, place)
     }
 
     /// Performs one load with a callback on the client's own thread.
-    private var loadAndCallBack: LoadFlight.CallbackLoad {
-        { [self] end in
-            let place = next()
-            client.load(requests[place], on: .inline) { [self] result in
-                guard case .success(let image) = result else { return end(nil) }
-                end(check(image, place))
-            }
+    @Sendable private func loadAndCallBack(_ end: @escaping @Sendable (Int?) -> Void) {
+        let place = next()
+        client.load(requests[place], on: .inline) { [self] result in
+            guard case .success(let image) = result else { return end(nil) }
+            end(check(image, place))
         }
     }
 
     /// Performs one load with the blocking call.
-    var loadAndWait: @Sendable () -> Int? {
-        { [self] in
-            let place = next()
-            guard let image = try? client.loadAndWait(requests[place]) else { return nil }
-            return check(image, place)
-        }
+    @Sendable func loadAndWait() -> Int? {
+        let place = next()
+        guard let image = try? client.loadAndWait(requests[place]) else { return nil }
+        return check(image, place)
     }
 
     private func next() -> Int {

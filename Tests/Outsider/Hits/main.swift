@@ -36,8 +36,7 @@ struct LoadFlight: Sendable {
         }
     }
 
-    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadMetrics
-    {
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async -> LoadMetrics {
         LoadMetrics(requests: (0..<Self.loads).count { _ in load() != nil })
     }
 }
@@ -50,6 +49,6 @@ while !warm.isMemoryHit {
     warm = try await client.load(url).response
 }
 let images = WarmImages(client, [ImageRequest(url: url)], [warm.bytes?.count ?? 0])
-let several = try await images.hits(in: LoadFlight(concurrency: 2)).requests
-let oneAtATime = try await images.hits(in: LoadFlight(concurrency: 1)).requests
+let several = await images.hits(in: LoadFlight(concurrency: 2)).requests
+let oneAtATime = await images.hits(in: LoadFlight(concurrency: 1)).requests
 print("\(several) \(oneAtATime)")
