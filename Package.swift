@@ -301,12 +301,6 @@ let testing: [Target] = [
     tests(
         "SandboxTests",
         ["sandbox-probe", "Sandbox", "ProcessRuntime", "Model", "Linux", "TestKit"]),
-    .executableTarget(
-        name: "eviction", dependencies: ["Caching", "TestKit", "Linux"], path: "Tests/Eviction"),
-    .executableTarget(
-        name: "disk-bench",
-        dependencies: ["Imagebus", "Caching", "Model", "TestKit", "Linux"],
-        path: "Tests/DiskBench"),
     tests(
         "ImagebusTests",
         ["Imagebus", "Wire", "ProcessRuntime", "Model", "Linux", "StackKit", "TestKit"]),
