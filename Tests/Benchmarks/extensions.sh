@@ -1,5 +1,4 @@
-# External pools: their cost for loads that don't use them, the cost of a step in one, and a tier
-# shared by two stacks. Sourced by scripts/bench.
+# External pools: their cost for loads that don't use them. Sourced by scripts/bench.
 
 # Finds the Python of the examples, which is created once.
 prepare_extensions() {
@@ -33,7 +32,11 @@ pools:
     schemes: [photos]
     credit: 8
     command: ["$python", "$examples/photos_loader.py", --folder, "$work/album"]
-$(step_pool)
+  step:
+    kind: transform
+    trust: external
+    steps: [bench.unchanged]
+    command: ["$python", "$PWD/$here/ext-step.py"]
 loaders:
   photos: { kind: pool, pool: photos, match: "photos://*" }
 caches:
@@ -42,16 +45,6 @@ caches:
   tiers: { of: [team, local], store: serial }
 profiles:
   shared: { cache: tiers, original-cache: tiers }
-YAML
-}
-
-step_pool() {
-    cat <<YAML
-  step:
-    kind: transform
-    trust: external
-    steps: [bench.unchanged]
-    command: ["$python", "$PWD/$here/ext-step.py"]
 YAML
 }
 
@@ -124,37 +117,4 @@ cost_of_hit() {
     local hit_seconds=$cost_seconds name=$1
     shift
     hit_of "ext-cost.$name.$side" "$@"
-}
-
-# An external step that changes nothing, between two built-in ones.
-measure_ext_hop() {
-    local side
-    prepare_extensions || {
-        keep ext-hop '!no Python for the programs of the examples'
-        return 0
-    }
-    for side in "${hop_sides[@]}"; do
-        vips thumbnail "$photo" "$work/site/hop-$side.jpg[Q=90]" "$side" --height "$side" \
-            --size force >&2
-    done
-    { echo "pools:" && step_pool; } >"$work/hop.yaml"
-    start_extended hop || {
-        keep ext-hop '!no stack starts'
-        return 0
-    }
-    IMAGEBUS_RUNTIME_DIR=$runtime/hop PYTHONPATH=$examples sample ext-hop 240 \
-        "$python" "$here/ext-hop.py" "$program" "$hop_seconds" \
-        "http://127.0.0.1:$origin_port/hop" "${hop_sides[@]}" || true
-    end_server "$server"
-}
-
-# Two stacks with a server that is empty, healthy, killed, restarted, full and suspended; and
-# without workers.
-measure_ext_valkey() {
-    prepare_extensions || {
-        keep ext-valkey '!no Python for the programs of the examples'
-        return 0
-    }
-    IMAGEBUS_PROGRAMS=${program%/*} PYTHONPATH=$examples sample ext-valkey 420 \
-        "$python" "$here/ext-valkey.py" "$valkey_seconds" "$work/site" "$origin_port" || true
 }

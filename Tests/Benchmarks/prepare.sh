@@ -140,8 +140,7 @@ json.dump({
     "animations": "the photo, slowly moved, 480x360: 60 frames as GIF → 240x180, 100 as WebP",
     "thumbor": "$cores processes, Pillow, no storage, thumbor.conf",
     "libvips loop": "$cores processes, concurrency 1, no cache, PNG level 1 with sub rows",
-    "extensions": "$cost_rounds turns of $cost_seconds s each beside foreign pools; a foreign "
-        "step $hop_seconds s a size; Valkey $valkey_seconds s a state",
+    "extensions": "$cost_rounds turns of $cost_seconds s each beside foreign pools",
 }, open(sys.argv[1], "w"), ensure_ascii=False)
 PYTHON
 }

@@ -195,36 +195,6 @@ def ext_cost(table):
                 spread=True, **LESS)
 
 
-def ext_hop(table):
-    sizes = table.values("ext-hop/sizes")
-    for side in sizes[0] if sizes else ("any",):
-        path = f"ext-hop/sizes/{side}"
-        table.row(
-            f"a foreign step between two of ours, {side} px", "µs", f"{path}/cost_us",
-            f"{path}/socket_copy_us", "its pixels through a socket", **LESS)
-        table.row(
-            "  the request with it", "µs", f"{path}/with_us", f"{path}/without_us",
-            "the same without", **LESS)
-        table.row(
-            "  bytes through its socket", "", f"{path}/socket_bytes", f"{path}/pixel_bytes",
-            "bytes of pixels", limit=4096, **LESS)
-
-
-def ext_valkey(table):
-    states = table.values("ext-valkey/states")
-    if not states:
-        table.row("two stacks, one Valkey", "/s")
-        return
-    healthy = states[0]["healthy"]
-    for name, state in states[0].items():
-        table.row(
-            f"two stacks, one Valkey: {name}", "/s", state["rps"], healthy["rps"], "healthy")
-        for field in ("p50_ms", "p99_ms"):
-            table.row(f"  {field[:3]}", "ms", state[field], healthy[field], "healthy", **LESS)
-        table.row("  loads that failed", "", state["failed"], limit=0, **EXACTLY)
-        table.row("  images with wrong bytes", "", state["wrong"], limit=0, **EXACTLY)
-
-
 def machines(table):
     """The reference is another build, if there is one."""
     def row(title, unit, path, less_is_better=True, **promise):
@@ -301,8 +271,6 @@ BY_NAME = {
     "idle": idle,
     "start": start,
     "ext-cost": ext_cost,
-    "ext-hop": ext_hop,
-    "ext-valkey": ext_valkey,
     "scaling": scaling,
     "machines": machines,
 }
@@ -337,29 +305,11 @@ def notes(table):
     for name in ("idle", "idle-after"):
         for one in table.values(f"{name}/processes"):
             yield f"memory, {name}, MB: " + listed(one)
-    yield from extension_notes(table)
-
-
-def extension_notes(table):
     for load in ("message", "voucher", "cold"):
         turns = zip(*(table.values(f"ext-cost.{load}.{side}/rps") for side in ("with", "without")))
         ratios = sorted(ours / without for ours, without in turns)
         if ratios:
             yield f"ext-cost, {load}, ratios of turns: " + " ".join(f"{one:.3f}" for one in ratios)
-    for sizes in table.values("ext-hop/sizes"):
-        for side, one in sizes.items():
-            least, most = one["cost_quartiles_us"]
-            yield (
-                f"ext-hop, {side} px: {one['turns']} turns, the middle half costs "
-                f"{least:,.0f} to {most:,.0f} µs")
-    for states in table.values("ext-valkey/states"):
-        for name, one in states.items():
-            shares = {tier: f"{share:.1%}" for tier, share in one["shares"].items()}
-            yield f"ext-valkey, {name}: " + ", ".join(
-                f"{key} {value}" for key, value in {
-                    **shares, "loads": one["requests"], "GETs": one["gets"],
-                    "longest ms": round(one["most_ms"]), **one["faults"], **one["counters"],
-                }.items())
 
 
 def listed(values):
