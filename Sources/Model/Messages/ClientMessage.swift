@@ -237,7 +237,7 @@ public struct PrefetchFailure: Hashable, Sendable {
     public init(url: String, error: ImageError) {
         self.url = Self.cut(url, to: Self.urlBytesMax)
         self.error = ImageError(error.code, Self.cut(error.message, to: Self.messageBytesMax)) {
-            $0[.httpStatus] = error.typedDetails[.httpStatus]
+            $0[text: \.httpStatus] = error.typedDetails[text: \.httpStatus]
         }
     }
 

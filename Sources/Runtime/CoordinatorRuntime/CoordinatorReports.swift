@@ -243,14 +243,12 @@ struct RequestLog {
     /// Returns the details of an error that are numbers or known names, never text of an origin or
     /// a client.
     private static func fields(_ error: ImageError) -> [(String, LogValue)] {
-        loggedDetails.compactMap { key in
-            error.typedDetails[key].flatMap { isPlain($0) ? (key.rawValue, .string($0)) : nil }
+        loggedDetails.compactMap { name in
+            error.details[name].flatMap { isPlain($0) ? (name, .string($0)) : nil }
         }
     }
 
-    private static let loggedDetails: [ErrorDetails.Key] = [
-        .httpStatus, .step, .limit, .overlay, .pool,
-    ]
+    private static let loggedDetails = ["httpStatus", "step", "limit", "overlay", "pool"]
 
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= 64

@@ -213,7 +213,7 @@ extension ImageError {
         ) {
             $0.step = "overlay"
             $0.overlay = error.code.rule.name
-            $0[.httpStatus] = error.typedDetails[.httpStatus]
+            $0[text: \.httpStatus] = error.typedDetails[text: \.httpStatus]
         }
         failure.message = String(failure.message.prefix(400))
         return failure

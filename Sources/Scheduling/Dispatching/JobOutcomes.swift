@@ -161,7 +161,7 @@ extension Dispatcher {
         guard job.stage == .fetch, job.retries < limits.fetchRetriesMax, Self.isTransient(error)
         else { return false }
         let pause = millisecondsToRetry(job, error)
-        let hasRetryAfter = error.typedDetails[.retryAfter] != nil
+        let hasRetryAfter = error.typedDetails[text: \.retryAfterSeconds] != nil
         guard !hasRetryAfter || pause <= limits.fetchRetryAfterMilliseconds else { return false }
         let until = now.adding(milliseconds: pause)
         guard until < job.urgency.deadline else { return false }

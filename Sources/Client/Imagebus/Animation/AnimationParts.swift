@@ -196,7 +196,7 @@ extension ImageError {
         var error = ImageError(code, "frame \(index) of \(count), numbered from 0: \(message)")
         error.includesAdvice = includesAdvice
         error.typedDetails = typedDetails
-        if typedDetails[.frame] == nil { error.typedDetails.frame = index }
+        if typedDetails[text: \.frame] == nil { error.typedDetails.frame = index }
         return error
     }
 }
