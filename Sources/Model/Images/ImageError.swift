@@ -182,6 +182,9 @@ public struct ErrorRule: Hashable, Sendable {
     public let retryable: Bool
     /// Whether the URL enters the failure cache (SEMANTICS §7.2).
     public let cachesFailures: Bool
+    /// Whether a fallback may replace the failed image: the cause is the URL, its origin or its
+    /// content, and neither the caller nor a temporary state of the stack.
+    public let admitsFallback: Bool
     /// The exit status of the command line (PROTOCOL §9).
     public let exitStatus: Int32
 }
@@ -192,20 +195,23 @@ extension ErrorCode {
         rawValue < 3000 ? "SDWebImageErrorDomain" : "ImagebusErrorDomain"
     }
 
+    /// Whether a fallback may replace the failed image.
+    public var admitsFallback: Bool { rule.admitsFallback }
+
     /// The row of this code. It doesn't distinguish 5xx from 4xx responses; `ImageError` does.
     public var rule: ErrorRule {
         switch self {
         case .invalidURL: Self.row("invalidURL", 64, cachesFailures: true)
         case .badImageData: Self.row("badImageData", 65, cachesFailures: true)
-        case .cacheNotModified: Self.row("cacheNotModified", 0)
+        case .cacheNotModified: Self.row("cacheNotModified", 0, admitsFallback: false)
         case .blacklisted: Self.row("blacklisted", 66)
         case .invalidDownloadOperation: Self.row("invalidDownloadOperation", 66)
         case .invalidDownloadStatusCode: Self.row("invalidDownloadStatusCode", 66)
-        case .cancelled: Self.row("cancelled", 130)
+        case .cancelled: Self.row("cancelled", 130, admitsFallback: false)
         case .invalidDownloadResponse: Self.row("invalidDownloadResponse", 76)
         case .invalidDownloadContentType: Self.row("invalidDownloadContentType", 66)
-        case .internalError: Self.row("internalError", 70)
-        case .busy: Self.row("busy", 75, retryable: true)
+        case .internalError: Self.row("internalError", 70, admitsFallback: false)
+        case .busy: Self.row("busy", 75, retryable: true, admitsFallback: false)
         case .deadlineExceeded: Self.row("deadlineExceeded", 124, retryable: true)
         case .limitExceeded: Self.row("limitExceeded", 77)
         case .addressForbidden: Self.row("addressForbidden", 77)
@@ -213,7 +219,7 @@ extension ErrorCode {
         case .unsupportedFormat: Self.row("unsupportedFormat", 65)
         case .poisoned: Self.row("poisoned", 65)
         case .workerLost: Self.row("workerLost", 75, retryable: true)
-        case .arenaFull: Self.row("arenaFull", 75, retryable: true)
+        case .arenaFull: Self.row("arenaFull", 75, retryable: true, admitsFallback: false)
         case .connectionFailed: Self.row("connectionFailed", 75, retryable: true)
         case .nameNotResolved: Self.row("nameNotResolved", 75, retryable: true)
         case .timedOut: Self.row("timedOut", 75, retryable: true)
@@ -221,49 +227,29 @@ extension ErrorCode {
         case .shortBody: Self.row("shortBody", 76, retryable: true)
         case .tooManyRedirects: Self.row("tooManyRedirects", 76, cachesFailures: true)
         case .badEncoding: Self.row("badEncoding", 76, cachesFailures: true)
-        case .protocolViolation: Self.row("protocolViolation", 70)
-        case .versionMismatch: Self.row("versionMismatch", 70)
-        case .tokenInUse: Self.row("tokenInUse", 64)
-        case .invalidRequest: Self.row("invalidRequest", 64)
+        case .protocolViolation: Self.row("protocolViolation", 70, admitsFallback: false)
+        case .versionMismatch: Self.row("versionMismatch", 70, admitsFallback: false)
+        case .tokenInUse: Self.row("tokenInUse", 64, admitsFallback: false)
+        case .invalidRequest: Self.row("invalidRequest", 64, admitsFallback: false)
         case .stepFailed: Self.row("stepFailed", 65)
-        case .unavailable: Self.row("unavailable", 69, retryable: true)
+        case .unavailable: Self.row("unavailable", 69, retryable: true, admitsFallback: false)
         case .connectionBroken: Self.row("connectionBroken", 75, retryable: true)
-        case .shuttingDown: Self.row("shuttingDown", 75, retryable: true)
+        case .shuttingDown: Self.row("shuttingDown", 75, retryable: true, admitsFallback: false)
         case .protocolBroken: Self.row("protocolBroken", 76)
-        case .stale: Self.row("stale", 75, retryable: true)
-        case .notSupported: Self.row("notSupported", 64)
+        case .stale: Self.row("stale", 75, retryable: true, admitsFallback: false)
+        case .notSupported: Self.row("notSupported", 64, admitsFallback: false)
         case .sourceForbidden: Self.row("sourceForbidden", 77)
         case .foreignFailure: Self.row("foreignFailure", 66)
         }
     }
 
     private static func row(
-        _ name: String, _ exitStatus: Int32, retryable: Bool = false, cachesFailures: Bool = false
+        _ name: String, _ exitStatus: Int32, retryable: Bool = false, cachesFailures: Bool = false,
+        admitsFallback: Bool = true
     ) -> ErrorRule {
         ErrorRule(
-            name: name, retryable: retryable, cachesFailures: cachesFailures, exitStatus: exitStatus
-        )
-    }
-}
-
-extension ErrorCode {
-    /// Whether a fallback may replace the failed image: the cause is the URL, its origin or its
-    /// content, and neither the caller nor a temporary state of the stack.
-    public var admitsFallback: Bool {
-        switch self {
-        case .invalidURL, .badImageData, .blacklisted, .invalidDownloadOperation,
-            .invalidDownloadStatusCode, .invalidDownloadResponse, .invalidDownloadContentType,
-            .deadlineExceeded, .limitExceeded, .addressForbidden, .sourceForbidden,
-            .unsupportedScheme,
-            .unsupportedFormat, .poisoned, .workerLost, .connectionFailed, .nameNotResolved,
-            .timedOut, .tlsFailed, .shortBody, .tooManyRedirects, .badEncoding, .stepFailed,
-            .connectionBroken, .protocolBroken, .foreignFailure:
-            true
-        case .cacheNotModified, .cancelled, .internalError, .busy, .arenaFull, .protocolViolation,
-            .versionMismatch, .tokenInUse, .invalidRequest, .unavailable, .shuttingDown, .stale,
-            .notSupported:
-            false
-        }
+            name: name, retryable: retryable, cachesFailures: cachesFailures,
+            admitsFallback: admitsFallback, exitStatus: exitStatus)
     }
 }
 

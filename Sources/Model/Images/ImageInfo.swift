@@ -55,7 +55,7 @@ public struct ImageProperties: Hashable, Sendable {
     /// The name of the embedded ICC profile.
     public var profile: String?
     /// EXIF fields written by the camera.
-    public var exif: [ExifField: String]
+    public var exif: [ExifField: String] = [:]
     /// The mean of all pixels in sRGB, weighted by alpha; its alpha is the mean alpha.
     public var average: Color?
     /// The mean of the most frequent cluster of pixels, with sixteen levels per channel; opaque.
@@ -70,7 +70,7 @@ public struct ImageProperties: Hashable, Sendable {
     public var animation: AnimationProperties?
 
     /// Creates empty properties.
-    public init() { exif = [:] }
+    public init() {}
 
     /// The maximum lengths in bytes of a profile name or Base64 ThumbHash, and of a BlurHash.
     package static let nameBytesMax = RequestLimits.nameBytesMax

@@ -43,26 +43,26 @@ public struct DecodeKey: Hashable, Sendable {
     /// The source bytes.
     public let source: SourceKey
     /// The frame of an animation; `nil` for a still image.
-    public let frame: Int?
+    public private(set) var frame: Int?
     /// Whether all frames of an animation are wanted.
-    public let wantsAllFrames: Bool
+    public private(set) var wantsAllFrames = false
     /// The minimum that the result needs.
-    public let need: DecodeNeed
+    public private(set) var need = DecodeNeed.full
     /// The metadata decoded along with the pixels, for results that keep it.
-    public let keeps: KeptParts
+    public private(set) var keeps: KeptParts = []
     /// The files that need no decoding because they already are the result; `nil` for none.
-    public let passThrough: PassThrough?
+    public private(set) var passThrough: PassThrough?
     /// The properties determined along with the pixels.
-    public let properties: RequestedProperties
+    public private(set) var properties = RequestedProperties()
     /// Whether the pixels are an overlay, for which a smaller limit applies.
-    public let isOverlay: Bool
+    public private(set) var isOverlay = false
     /// The permitted coders, in order of preference; empty for all.
-    public let coders: [String]
+    public private(set) var coders: [String] = []
     /// The configured limits. Part of the key so that a request with lower limits never shares a
     /// decode with higher ones.
     public let limits: LimitSettings
     /// Whether a partial decode of damaged pixels is acceptable.
-    public let showsDamaged: Bool
+    public private(set) var showsDamaged = false
 
     /// The key of a request.
     public init(_ request: ImageRequest) { self.init(request, of: SourceKey(request)) }
@@ -79,8 +79,7 @@ public struct DecodeKey: Hashable, Sendable {
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
         passThrough = PassThrough(request)
-        properties = request.wantsProperties ? request.properties : RequestedProperties()
-        isOverlay = false
+        if request.wantsProperties { properties = request.properties }
         // A load that needs no pixels can share its work with all others.
         self.showsDamaged = showsDamaged && (need != .header || properties.needPixels)
         self.limits = limits.ofPixels
@@ -89,14 +88,6 @@ public struct DecodeKey: Hashable, Sendable {
     /// The key of an overlay, decoded in full.
     public init(overlay source: SourceKey, limits: LimitSettings = LimitSettings()) {
         self.source = source
-        coders = []
-        frame = nil
-        wantsAllFrames = false
-        need = .full
-        keeps = []
-        passThrough = nil
-        properties = RequestedProperties()
-        showsDamaged = false
         isOverlay = true
         self.limits = limits.ofPixels
     }
@@ -180,18 +171,7 @@ extension ImageError {
     /// Returns which operation on a source is prevented by this decoding failure. Bytes without a
     /// valid header are unusable for any operation, and failures of plug-ins are not distinguished.
     package func prevented(of operation: SourceOperation) -> SourceOperation {
-        switch code {
-        case .foreignFailure: .header
-        case .badImageData: damagesPixelsOnly ? operation : .header
-        case .invalidURL, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
-            .invalidDownloadStatusCode, .cancelled, .invalidDownloadResponse,
-            .invalidDownloadContentType, .internalError, .busy, .deadlineExceeded, .limitExceeded,
-            .addressForbidden, .unsupportedScheme, .unsupportedFormat, .poisoned, .workerLost,
-            .arenaFull, .connectionFailed, .nameNotResolved, .timedOut, .tlsFailed, .shortBody,
-            .tooManyRedirects, .badEncoding, .protocolViolation, .versionMismatch, .tokenInUse,
-            .invalidRequest, .stepFailed, .unavailable, .connectionBroken, .shuttingDown,
-            .protocolBroken, .stale, .notSupported, .sourceForbidden:
-            operation
-        }
+        let preventsAll = code == .badImageData && !damagesPixelsOnly || code == .foreignFailure
+        return preventsAll ? .header : operation
     }
 }

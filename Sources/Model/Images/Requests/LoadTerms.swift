@@ -4,79 +4,56 @@ public struct LoadTerms: Hashable, Sendable {
     /// The digest of the identity; `nil` if the request has no credentials.
     public var identity: String?
     /// The base of the cache keys.
-    public var base: KeyBase
+    public var base = KeyBase.url
     /// The named cache of the result; empty for the default one.
-    public var cache: String
+    public var cache = ""
     /// The named cache of the original; empty for the default one.
-    public var originalCache: String
+    public var originalCache = ""
     /// The loader of the bytes.
-    public var loader: FetchLoader
+    public var loader = FetchLoader.http
     /// The decoder pools, in order of preference; no others are used. Empty for all.
-    public var coders: [String]
+    public var coders: [String] = []
     /// Whether the loader may be used (SEMANTICS §13.2, shouldDownload).
-    public var mayDownload: Bool
+    public var mayDownload = true
     /// Whether the caching directives of origins are ignored.
-    public var ignoresCacheControl: Bool
+    public var ignoresCacheControl = false
     /// URL patterns, one of which every redirect must match as well; empty for no restriction.
-    public var sources: [String]
+    public var sources: [String] = []
     /// The URL to fetch if a rule substitutes one for that of the request; the key remains that of
     /// the request.
     public var urlToFetch: String?
     /// The transfer settings from rules.
-    public var transfer: TransferTerms
+    public var transfer = TransferTerms()
     /// Tags of the stored entries: those of the request, the profile and the rules.
-    public var tags: [String]
+    public var tags: [String] = []
     /// Whether tags sent by the origin are added.
-    public var takesOriginTags: Bool
+    public var takesOriginTags = false
     /// The configured limits for serving stale responses.
-    public var staleLimits: StaleLimits
+    public var staleLimits = StaleLimits()
     /// The lifetime that the request assumes for responses without a stated one.
-    public var assumedLifetime: AssumedLifetime
+    public var assumedLifetime = AssumedLifetime.none
     /// The configured limits, at most those of the process.
-    public var limits: LimitSettings
+    public var limits = LimitSettings()
     /// Overrides of the loader's rule for which failures enter the failure cache (SEMANTICS §7.2).
-    public var blocks: [BlockCause: Bool]
+    public var blocks: [BlockCause: Bool] = [:]
     /// The serializer of stored bytes; never `.named`.
-    public var serializer: Serializer
+    public var serializer = Serializer.asIs
     /// The substitute to deliver if the load fails.
-    public var fallback: PreparedFallback
+    public var fallback = PreparedFallback.none
     /// The loads of the overlays, in step order; the terms of each contain a refusal if it is not
     /// permitted.
-    public var overlays: [Resolution]
+    public var overlays: [Resolution] = []
     /// Whether a damaged image is shown as far as it can be decoded.
-    public var showsDamaged: Bool
+    public var showsDamaged = false
     /// Why the configuration forbids the load; of the other fields only the fallback is then
     /// meaningful.
     public var refusal: ImageError?
     /// The profile whose failure cache applies, since each profile has its own; empty for the
     /// default profile.
-    public var scope: String
+    public var scope = ""
 
     /// The terms of a default request without a configuration.
-    public init(identity: String? = nil) {
-        self.identity = identity
-        base = .url
-        cache = ""
-        originalCache = ""
-        loader = .http
-        coders = []
-        mayDownload = true
-        ignoresCacheControl = false
-        sources = []
-        transfer = TransferTerms()
-        tags = []
-        staleLimits = StaleLimits()
-        assumedLifetime = .none
-        takesOriginTags = false
-        limits = LimitSettings()
-        blocks = [:]
-        serializer = .asIs
-        fallback = .none
-        overlays = []
-        showsDamaged = false
-        scope = ""
-        refusal = nil
-    }
+    public init(identity: String? = nil) { self.identity = identity }
 
     /// The kind of cache that entries are stored in.
     public var cacheRole: CacheRole {
@@ -145,7 +122,7 @@ public struct Resolution: Hashable, Sendable {
     public var identityName: String?
     /// Lower-case names of headers whose values come from the configuration's secret files: these
     /// are credentials, whatever their names.
-    public var secretHeaders: Set<String>
+    public var secretHeaders: Set<String> = []
 
     /// A request without a configuration, including its overlays.
     public init(_ request: ImageRequest) {
@@ -154,7 +131,5 @@ public struct Resolution: Hashable, Sendable {
         terms.overlays = request.preparedOverlays
         terms.assumedLifetime = request.countedLifetime
         terms.showsDamaged = request.context.damaged == .show
-        identityName = nil
-        secretHeaders = []
     }
 }

@@ -22,40 +22,34 @@ public struct RequestContext: Hashable, Sendable {
     public var scaleDownLimit: Int?
     /// Whether high dynamic range colors are retained if the output supports them
     /// (`imageDecodeToHDR`): like the output's `keepsHDR`, if the image is encoded.
-    public var decodesToHDR: Bool
+    public var decodesToHDR = false
     /// Encoder options (`imageEncodeOptions`); `nil` for none.
     public var encodeOptions: EncodeOptions?
     /// A named preset of steps and output, for a request that has none.
     public var preset: String?
     /// Whether the configured steps are not applied (`imageTransformer`: none).
-    public var withoutTransformer: Bool
+    public var withoutTransformer = false
     /// The substitute to deliver if the load fails; `nil` for the profile's.
     public var fallback: Fallback?
     /// How a damaged image is handled; `nil` for the profile's choice.
     public var damaged: DamagedImages?
     /// Tags of the entries stored for this request, at most `CacheTag.countMax`; not part of any
     /// key (SEMANTICS §5.20).
-    public var tags: [String]
+    public var tags: [String] = []
     /// Bytes to store with an entry that is put; `nil` in all other requests (SEMANTICS §5.21).
     public var extendedData: ExtendedData?
     /// Whether the reply includes the extended data of the entry.
-    public var wantsExtendedData: Bool
+    public var wantsExtendedData = false
     /// The decoder (`imageCoder`): a pool of kind decode; `nil` for the profile's coders.
     public var coder: String? {
         get { others[ContextKey.imageCoder.rawValue] }
         set { others[ContextKey.imageCoder.rawValue] = newValue }
     }
     /// SDWebImage options without a field here, by name; admission rejects unknown ones.
-    public var others: [String: String]
+    public var others: [String: String] = [:]
 
     /// Creates an empty context.
-    public init() {
-        withoutTransformer = false
-        decodesToHDR = false
-        tags = []
-        wantsExtendedData = false
-        others = [:]
-    }
+    public init() {}
 
     /// Whether nothing is set.
     public var isEmpty: Bool { self == RequestContext() }
