@@ -54,7 +54,7 @@ package struct IIIFGrammar: URLGrammar {
     /// image as JPEG. See `URLGrammar`.
     package func path(options: String, source: String) -> String {
         let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
-        let identifier = PercentCoding.encode(source.utf8, keeping: PercentCoding.isUnreserved)
+        let identifier = PercentCoding.encode(source.utf8, keeping: \.isUnreserved)
         return (settings.prefix.isEmpty ? "" : "\(settings.prefix)/")
             + "\(identifier)/\(parameters)"
     }
@@ -102,7 +102,7 @@ struct IIIFTemplate: Hashable, Sendable {
             throw .malformed("identifier", "empty parts, '.' and '..' are not allowed")
         }
         let path = PercentCoding.encode(identifier.utf8) {
-            PercentCoding.isUnreserved($0) || "/!$&'()*+,;=:@".utf8.contains($0)
+            $0.isUnreserved || "/!$&'()*+,;=:@".utf8.contains($0)
         }
         return start + Array(path.utf8) + end
     }

@@ -75,12 +75,7 @@ public struct Configuration: Hashable, Sendable {
     /// most `RequestLimits.nameBytesMax` bytes.
     public static func isName(_ text: String) -> Bool {
         RequestContext.isName(text)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "._-".utf8.contains($0) }
     }
 }
 

@@ -127,11 +127,8 @@ struct URLTarget {
         }
         isPlain =
             !PathReading.isUnreadable(rest[..<pathEnd])
-            && authority.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5B, 0x5D, 0x5F: true
-                default: false
-                }
+            && authority.utf8.allSatisfy {
+                $0.isLowercaseLetter || $0.isDigit || "-.:[]_".utf8.contains($0)
             }
     }
 

@@ -75,7 +75,7 @@ package enum PercentCoding {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit)
+            guard let high = rest.next()?.hexDigitValue, let low = rest.next()?.hexDigitValue
             else { return nil }
             bytes.append(high << 4 | low)
         }
@@ -85,7 +85,7 @@ package enum PercentCoding {
     /// Encodes everything except letters, digits, `-`, `.`, `_`, `~` and `/`: the canonical form of
     /// a path in S3 signatures.
     static func encode(path: some Collection<UInt8>) -> String {
-        encode(path) { isUnreserved($0) || $0 == UInt8(ascii: "/") }
+        encode(path) { $0.isUnreserved || $0 == UInt8(ascii: "/") }
     }
 
     /// Encodes all bytes except those to keep.
@@ -103,22 +103,24 @@ package enum PercentCoding {
         }
         return String(decoding: text, as: UTF8.self)
     }
+}
 
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
+/// The classes of ASCII bytes in names, URLs and hexadecimal texts.
+extension UInt8 {
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+    var isLowercaseLetter: Bool { (0x61...0x7A).contains(self) }
+    var isLetter: Bool { isLowercaseLetter || (0x41...0x5A).contains(self) }
+    var isLetterOrDigit: Bool { isLetter || isDigit }
+    /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
+    package var isUnreserved: Bool { isLetterOrDigit || "-._~".utf8.contains(self) }
+
+    /// The value of a hexadecimal digit in either case; `nil` for other bytes.
+    var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
         default: nil
-        }
-    }
-
-    /// Whether a byte is a letter, a digit or one of `-._~` (RFC 3986 §2.3).
-    package static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        case 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
         }
     }
 }
@@ -129,7 +131,7 @@ public enum PlainNumber {
     /// else.
     public static func integer(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int(text)

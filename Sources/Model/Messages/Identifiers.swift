@@ -81,7 +81,7 @@ public struct Identifier128: Hashable, Sendable {
     /// Parses 32 hexadecimal digits; returns `nil` for other text.
     public init?(hex text: String) {
         let digits = Array(text.utf8)
-        guard digits.count == 32, digits.allSatisfy({ Self.isHexDigit($0) }),
+        guard digits.count == 32, digits.allSatisfy({ $0.hexDigitValue != nil }),
             let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.suffix(16), radix: 16)
         else { return nil }
@@ -119,13 +119,6 @@ public struct Identifier128: Hashable, Sendable {
         for index in 0..<count {
             let digit = UInt8(word >> UInt64(60 - 4 * index) & 0xF)
             digits[start + index] = digit + (digit < 10 ? 0x30 : 0x61 - 10)
-        }
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
-        default: false
         }
     }
 }
@@ -220,22 +213,13 @@ public struct RequestID: Hashable, Sendable {
     /// Validates a text; returns `nil` if it is invalid.
     public init?(text: String) {
         guard (1...Self.bytesMax).contains(text.utf8.count),
-            text.utf8.allSatisfy(Self.isPermitted)
+            text.utf8.allSatisfy({ $0.isLetterOrDigit || "-_.~:/+=@".utf8.contains($0) })
         else { return nil }
         self.text = text
     }
 
     /// Creates an ID from the 32 hexadecimal digits of a number.
     public init(_ number: Identifier128) { text = number.hex }
-
-    private static func isPermitted(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: signs.contains(byte)
-        }
-    }
-
-    private static let signs = Array("-_.~:/+=@".utf8)
 }
 
 /// The position of a request in the trace of its caller: W3C Trace Context, `traceparent` version

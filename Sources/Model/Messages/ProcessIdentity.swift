@@ -105,7 +105,7 @@ public struct FrontProcess: Hashable, Sendable {
     /// Whether the name may be shown next to the processes of the stack: a word of lowercase
     /// letters that is not one of their names. Any client can claim any name.
     public var isPlain: Bool {
-        !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+        !name.isEmpty && name.utf8.allSatisfy(\.isLowercaseLetter)
             && WorkerKind(name: name) == nil
     }
 

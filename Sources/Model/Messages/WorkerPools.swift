@@ -265,8 +265,8 @@ public struct PoolName: Hashable, Sendable, CustomStringConvertible {
     /// Validates a name; returns `nil` if it is invalid.
     public init?(_ text: String) {
         guard (1...Self.bytesMax).contains(text.utf8.count),
-            let head = text.utf8.first, (0x61...0x7A).contains(head),
-            text.utf8.allSatisfy(Self.isPermitted)
+            let head = text.utf8.first, head.isLowercaseLetter,
+            text.utf8.allSatisfy({ $0.isLowercaseLetter || $0.isDigit || $0 == 0x2D })
         else { return nil }
         self.init(permitted: text)
     }
@@ -281,13 +281,6 @@ public struct PoolName: Hashable, Sendable, CustomStringConvertible {
             if index < 8 { first |= bits } else { second |= bits }
         }
         (self.first, self.second) = (first, second)
-    }
-
-    private static func isPermitted(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x61...0x7A, 0x30...0x39, 0x2D: true
-        default: false
-        }
     }
 
     /// The name as text.
@@ -336,16 +329,9 @@ public struct WorkerCapabilities: Hashable, Sendable {
     /// `.`, `_`, `+` and `-`.
     public static func isEntry(_ text: String) -> Bool {
         guard (1...entryBytesMax).contains(text.utf8.count), let head = text.utf8.first,
-            isLetterOrDigit(head)
+            head.isLetterOrDigit
         else { return false }
-        return text.utf8.allSatisfy { isLetterOrDigit($0) || "._+-".utf8.contains($0) }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
+        return text.utf8.allSatisfy { $0.isLetterOrDigit || "._+-".utf8.contains($0) }
     }
 
     /// Returns the first entry of the lists of that kind that `other` lacks, or the name of a list

@@ -160,7 +160,7 @@ package enum FileDisposition {
     /// Whether a byte is a letter, a digit or one of `-._`, and thus neither a quote nor a
     /// directory separator nor a control character.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        PercentCoding.isUnreserved(byte) && byte != UInt8(ascii: "~")
+        byte.isUnreserved && byte != UInt8(ascii: "~")
     }
 
     /// Encodes a text according to RFC 8187 §3.2.

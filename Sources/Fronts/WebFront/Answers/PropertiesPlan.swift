@@ -24,7 +24,7 @@ package struct PropertiesPlan: Hashable, Sendable {
     private static func authority(_ host: String?) -> String {
         guard let host, (1...255).contains(host.utf8.count),
             host.utf8.allSatisfy({
-                PercentCoding.isUnreserved($0) || ":[]".utf8.contains($0)
+                $0.isUnreserved || ":[]".utf8.contains($0)
             })
         else { return "localhost" }
         return host

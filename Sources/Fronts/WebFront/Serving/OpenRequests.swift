@@ -272,6 +272,6 @@ package enum ReducedPath {
 
     private static func isWord(_ word: Substring) -> Bool {
         word.utf8.count <= wordBytesMax
-            && word.utf8.allSatisfy { PercentCoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
+            && word.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
     }
 }

@@ -78,7 +78,7 @@ public enum HTTPDate {
     }
 
     private static func number(_ word: Word) -> Int64? {
-        guard !word.isEmpty, word.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !word.isEmpty, word.allSatisfy(\.isDigit) else { return nil }
         return word.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 

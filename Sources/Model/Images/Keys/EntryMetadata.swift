@@ -10,7 +10,8 @@ public enum CacheTag {
     /// Returns whether the text is a valid tag: 1 to `bytesMax` ASCII letters, digits, `.`, `_`,
     /// `:` and `-`.
     public static func isTag(_ text: some StringProtocol) -> Bool {
-        (1...bytesMax).contains(text.utf8.count) && text.utf8.allSatisfy(isPart)
+        (1...bytesMax).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "._:-".utf8.contains($0) }
     }
 
     /// Throws `invalidRequest` if there are too many tags or an invalid one.
@@ -63,15 +64,6 @@ public enum CacheTag {
             let front = part.drop { $0 == 0x20 || $0 == 0x09 }
             let end = front.lastIndex { $0 != 0x20 && $0 != 0x09 }
             return end.map { String(Substring(front[...$0])) } ?? ""
-        }
-    }
-
-    private static func isPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "-"): true
-        default: false
         }
     }
 }

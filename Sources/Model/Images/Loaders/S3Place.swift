@@ -58,12 +58,7 @@ public struct S3Place: Hashable, Sendable {
     /// characters are restricted.
     public static func isRegion(_ text: String) -> Bool {
         (1...regionBytesMax).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x61...0x7A, 0x2D: true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
     }
 }
 
@@ -107,15 +102,11 @@ public struct S3Object: Hashable, Sendable {
     private static func isNumber(_ label: ArraySlice<UInt8>) -> Bool {
         let digits = label.starts(with: "0x".utf8) ? label.dropFirst(2) : label
         let isHex = digits.startIndex != label.startIndex
-        return digits.allSatisfy {
-            (0x30...0x39).contains($0) || isHex && (0x61...0x66).contains($0)
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+        return digits.allSatisfy { $0.isDigit || isHex && (0x61...0x66).contains($0) }
     }
 }
+
+private func isAlphanumeric(_ byte: UInt8) -> Bool { byte.isDigit || byte.isLowercaseLetter }
 
 /// The credentials for an S3 server. Descriptions never include them.
 public struct S3Credentials: Hashable, Sendable {

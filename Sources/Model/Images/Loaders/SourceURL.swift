@@ -69,11 +69,8 @@ public struct SourceURL: Hashable, Sendable {
 
     /// Returns whether the bytes are a valid scheme (RFC 3986, section 3.1).
     package static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
-        guard let first = bytes.first, isLetter(first) else { return false }
-        return bytes.allSatisfy {
-            isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "+")
-                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
-        }
+        guard let first = bytes.first, first.isLetter else { return false }
+        return bytes.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
     }
 
     private static func lowerCase(_ scheme: ArraySlice<UInt8>) -> String {
@@ -83,10 +80,6 @@ public struct SourceURL: Hashable, Sendable {
 
     static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }
 
     private static func hostWithoutPort(_ bytes: ArraySlice<UInt8>) -> String {
@@ -192,9 +185,9 @@ struct HostAndPort {
         let address = bytes.prefix { $0 != UInt8(ascii: "%") }
         let zone = bytes[address.endIndex...]
         return address.count { $0 == UInt8(ascii: ":") } >= 2
-            && address.allSatisfy { isHexDigit($0) || ":.".utf8.contains($0) }
+            && address.allSatisfy { $0.hexDigitValue != nil || ":.".utf8.contains($0) }
             && zone.count != 1
-            && zone.allSatisfy { isLetterOrDigit($0) || "%-._~".utf8.contains($0) }
+            && zone.allSatisfy { $0.isUnreserved || $0 == UInt8(ascii: "%") }
     }
 
     /// A colon without a port means the default port.
@@ -202,18 +195,10 @@ struct HostAndPort {
         guard bytes.first == UInt8(ascii: ":") else { return bytes.isEmpty }
         let digits = bytes.dropFirst()
         guard !digits.isEmpty else { return true }
-        guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard digits.allSatisfy(\.isDigit),
             let port = UInt16(String(decoding: digits, as: UTF8.self))
         else { return false }
         return port > 0
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
     }
 }
 
@@ -247,11 +232,8 @@ package struct PathReading: Hashable, Sendable {
             }
         }
 
-        fileprivate static func unreserved(_ byte: UInt8) -> UInt8? {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: byte
-            default: nil
-            }
+        private static func unreserved(_ byte: UInt8) -> UInt8? {
+            byte.isUnreserved ? byte : nil
         }
 
         fileprivate static func separating(_ byte: UInt8) -> UInt8? {

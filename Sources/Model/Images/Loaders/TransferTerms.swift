@@ -178,18 +178,9 @@ public enum Decryptor: Hashable, Sendable {
 
     /// Parses 64 hexadecimal digits into 32 bytes; returns `nil` for anything else.
     public static func key(ofHex text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { digit(of: $0) }
+        let digits = text.utf8.compactMap(\.hexDigitValue)
         guard digits.count == 2 * keyBytes, text.utf8.count == digits.count else { return nil }
         return (0..<keyBytes).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
-    }
-
-    private static func digit(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }
 
@@ -273,14 +264,7 @@ public struct HTTPHeader: Hashable, Sendable {
 
     /// Returns whether a text is a token (RFC 9110 §5.6.2).
     package static func isToken(_ text: some StringProtocol) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
-        default: false
-        }
+        !text.isEmpty
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 }

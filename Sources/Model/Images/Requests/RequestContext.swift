@@ -237,7 +237,7 @@ public enum Serializer: Hashable, Sendable {
         }
         let digits = parts.count == 3 ? parts[2] : "0"
         guard (1...3).contains(digits.utf8.count),
-            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let quality = Int(digits),
+            digits.utf8.allSatisfy(\.isDigit), let quality = Int(digits),
             quality <= 100
         else { return nil }
         self = .transcode(format, quality: parts.count == 3 ? quality : nil)

@@ -83,16 +83,7 @@ public struct Overlay: Hashable, Sendable {
 
     /// Escapes a name so that no part of it can be mistaken for the surrounding key.
     private static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                [byte]
-            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        PercentCoding.encode(text.utf8) { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
     }
 }
 

@@ -145,12 +145,7 @@ extension PeerSetting {
             .options(expected: "a list of host names, in which * matches any text") { text in
                 let names = PeerList.names(text)
                 let areHosts = names.allSatisfy { name in
-                    name.utf8.allSatisfy { byte in
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                        default: "-.*:_".utf8.contains(byte)
-                        }
-                    }
+                    name.utf8.allSatisfy { $0.isLetterOrDigit || "-.*:_".utf8.contains($0) }
                 }
                 guard areHosts, !text.contains("re.compile") else { return nil }
                 let patterns = names.flatMap { ["http://\($0)/", "https://\($0)/"] }
