@@ -79,8 +79,8 @@ public enum Gravity: Hashable, Sendable {
     /// the image; `nil` if it depends on the pixels.
     package func part(_ size: PixelSize, of whole: PixelSize) -> PixelRect? {
         guard isPlace, isPermitted else { return nil }
-        let x = start(across, size.width, of: whole.width)
-        let y = start(down, size.height, of: whole.height)
+        let x = start(directions.across, size.width, of: whole.width)
+        let y = start(directions.down, size.height, of: whole.height)
         return PixelRect(
             x: Int(min(max(0, x), Double(whole.width - size.width))),
             y: Int(min(max(0, y), Double(whole.height - size.height))), size: size)
@@ -91,16 +91,16 @@ public enum Gravity: Hashable, Sendable {
     package func origin(of size: PixelSize, on canvas: PixelSize) -> (x: Int, y: Int)? {
         guard isPlace, isPermitted else { return nil }
         return (
-            origin(across, size.width, on: canvas.width),
-            origin(down, size.height, on: canvas.height)
+            origin(directions.across, size.width, on: canvas.width),
+            origin(directions.down, size.height, on: canvas.height)
         )
     }
 
     /// Whether the gravity is right of the center.
-    var isRight: Bool { across.isBehindMiddle }
+    var isRight: Bool { directions.across.isBehindMiddle }
 
     /// Whether the gravity is below the center.
-    var isLow: Bool { down.isBehindMiddle }
+    var isLow: Bool { directions.down.isBehindMiddle }
 
     // MARK: - One axis
 
@@ -119,21 +119,12 @@ public enum Gravity: Hashable, Sendable {
         }
     }
 
-    private var across: Direction {
+    private var directions: (across: Direction, down: Direction) {
         switch self {
-        case .attention, .entropy: .nowhere
-        case .point(let x, _): .fraction(x)
-        case .pixel(let x, _): .pixel(x)
-        case .moved(let x, _, let offset): .edge(x, offset.x)
-        }
-    }
-
-    private var down: Direction {
-        switch self {
-        case .attention, .entropy: .nowhere
-        case .point(_, let y): .fraction(y)
-        case .pixel(_, let y): .pixel(y)
-        case .moved(_, let y, let offset): .edge(y, offset.y)
+        case .attention, .entropy: (.nowhere, .nowhere)
+        case .point(let x, let y): (.fraction(x), .fraction(y))
+        case .pixel(let x, let y): (.pixel(x), .pixel(y))
+        case .moved(let x, let y, let offset): (.edge(x, offset.x), .edge(y, offset.y))
         }
     }
 

@@ -228,23 +228,12 @@ public struct AspectRatio: Hashable, Sendable {
 
     /// Returns the largest size of this ratio inside an image; at least one pixel.
     package func largest(in image: PixelSize) -> PixelSize {
-        let (rows, columns) = (image.width * height, image.height * width)
-        return rows >= columns
-            ? PixelSize(width: min(image.width, Self.over(columns, height)), height: image.height)
-            : PixelSize(width: image.width, height: min(image.height, Self.over(rows, width)))
+        ResizeGeometry.inside(image, PixelSize(width: width, height: height))
     }
 
     /// Returns the smallest size of this ratio that encloses an image.
     package func smallest(around image: PixelSize) -> PixelSize {
-        let (rows, columns) = (image.width * height, image.height * width)
-        return rows >= columns
-            ? PixelSize(width: image.width, height: max(image.height, Self.over(rows, width)))
-            : PixelSize(width: max(image.width, Self.over(columns, height)), height: image.height)
-    }
-
-    /// Divides, rounding half up, to at least 1.
-    private static func over(_ product: Int, _ divisor: Int) -> Int {
-        max(1, (product + divisor / 2) / divisor)
+        ResizeGeometry.around(image, PixelSize(width: width, height: height))
     }
 }
 

@@ -20,19 +20,11 @@ public enum ProcessKind: Hashable, Sendable {
     public static let all = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
 
     /// The name on the command line and in JSON; the program is `imagebus-` followed by it.
-    public var name: String {
-        switch self {
-        case .stack(let kind): kind.name
-        case .gateway: "gateway"
-        }
-    }
+    public var name: String { stackKind?.name ?? "gateway" }
 
     /// The kind within the stack; nil for a front.
     public var stackKind: WorkerKind? {
-        switch self {
-        case .stack(let kind): kind
-        case .gateway: nil
-        }
+        if case .stack(let kind) = self { kind } else { nil }
     }
 
     /// Whether the process is a client of the coordinator, which terminates before it.

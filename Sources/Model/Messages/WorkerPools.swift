@@ -124,24 +124,14 @@ public struct WorkerPool: Hashable, Sendable {
         case external = 1
 
         /// The name in the configuration and in tables.
-        public var name: String {
-            switch self {
-            case .own: "own"
-            case .external: "external"
-            }
-        }
+        public var name: String { self == .own ? "own" : "external" }
 
         /// Former names in the configuration, which are accepted too, with those that replaced
         /// them.
         public static let formerNames = ["foreign": "external"]
 
         /// The name in JSON, where names don't change.
-        public var nameInJSON: String {
-            switch self {
-            case .own: "own"
-            case .external: "foreign"
-            }
-        }
+        public var nameInJSON: String { self == .own ? "own" : "foreign" }
     }
 
     /// The name.

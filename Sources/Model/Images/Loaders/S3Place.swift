@@ -182,11 +182,9 @@ public struct S3Credentials: Hashable, Sendable {
     }
 }
 
-extension S3Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension S3Credentials: CustomStringConvertible, CustomReflectable {
     /// The type name only, to keep secrets out of logs.
     public var description: String { "S3Credentials" }
-    /// The type name only, to keep secrets out of logs.
-    public var debugDescription: String { description }
     /// An empty mirror, to keep secrets out of dumps.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

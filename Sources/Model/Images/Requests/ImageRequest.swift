@@ -160,8 +160,6 @@ public struct ImageRequest: Hashable, Sendable {
             shared.fields.statedContext = newValue.isEmpty ? nil : StatedContext(newValue)
         }
     }
-    /// Whether the context is not empty.
-    package var hasContext: Bool { shared.fields.statedContext != nil }
     /// The fields in one shared object (copy on write), because requests are copied often and
     /// changed rarely.
     @usableFromInline var shared: RequestFields.Shared

@@ -324,12 +324,7 @@ public enum DamagedImages: Int, Hashable, Sendable, CaseIterable {
     case show = 1
 
     /// The name in options, files and URLs.
-    public var name: String {
-        switch self {
-        case .refuse: "refuse"
-        case .show: "show"
-        }
-    }
+    public var name: String { self == .refuse ? "refuse" : "show" }
 
     /// Returns `nil` for any other word.
     public init?(name: String) {

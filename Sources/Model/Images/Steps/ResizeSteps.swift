@@ -90,14 +90,14 @@ public struct ResizeGeometry: Hashable, Sendable {
 
     /// Returns the largest size of the source's aspect ratio inside the box: one side is that of
     /// the box.
-    private static func inside(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
+    static func inside(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
         widthBinds(box, source)
             ? PixelSize(width: box.width, height: min(box.height, height(box, source)))
             : PixelSize(width: min(box.width, width(box, source)), height: box.height)
     }
 
     /// Returns the smallest size of the source's aspect ratio that covers the box.
-    private static func around(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
+    static func around(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
         widthBinds(box, source)
             ? PixelSize(width: max(box.width, width(box, source)), height: box.height)
             : PixelSize(width: box.width, height: max(box.height, height(box, source)))

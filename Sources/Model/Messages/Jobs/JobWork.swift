@@ -16,25 +16,10 @@ public indirect enum JobWork: Hashable, Sendable {
     case paint(PaintWork)
 
     /// The kind of worker that performs the work.
-    public var kind: WorkerKind {
-        switch self {
-        case .fetch: .download
-        case .query, .store, .entry: .cache
-        case .decode: .decode
-        case .transform, .paint: .transform
-        }
-    }
+    public var kind: WorkerKind { stage.kind }
 
     /// The name of its stage in logs.
-    public var name: String {
-        switch self {
-        case .fetch: "fetch"
-        case .query, .entry: "query"
-        case .store: "store"
-        case .decode: "decode"
-        case .transform, .paint: "transform"
-        }
-    }
+    public var name: String { stage.name }
 
     /// The block that the work reads, the first of several; `nil` if it reads none.
     public var input: BlockReference? {

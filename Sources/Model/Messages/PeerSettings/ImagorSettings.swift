@@ -18,12 +18,10 @@ extension PeerSetting {
             count("IMAGOR_PROCESS_CONCURRENCY", ["decode", "transform"], none: -1),
             count("IMAGOR_PROCESS_QUEUE_SIZE", ["queue-limit"], none: 0),
             count("VIPS_MAX_RESOLUTION", ["pixel-limit"], none: 0),
-            PeerSetting(
-                "VIPS_MAX_ANIMATION_FRAMES",
-                .options(expected: "an integer") { text in
-                    guard let number = text.isEmpty ? -1 : Int(text) else { return nil }
-                    return number < 1 ? [] : [PeerOption(.maxAnimationFrames, "\(number)")]
-                }),
+            PeerSetting("VIPS_MAX_ANIMATION_FRAMES", expected: "an integer") { text in
+                guard let number = Int(text) else { return nil }
+                return number < 1 ? [] : [PeerOption(.maxAnimationFrames, "\(number)")]
+            },
             avifSpeed("VIPS_AVIF_SPEED"),
             text("PROMETHEUS_BIND", .metricsListen),
             text("SERVER_PATH_PREFIX", .pathPrefix),
@@ -32,11 +30,9 @@ extension PeerSetting {
     private static let imagorLoader: [PeerSetting] =
         [
             hosts("HTTP_LOADER_ALLOWED_SOURCES"),
-            PeerSetting(
-                "HTTP_LOADER_DEFAULT_SCHEME",
-                .options(expected: "a scheme, or nil") { text in
-                    text.isEmpty ? [] : [PeerOption(.defaultScheme, text == "nil" ? "none" : text)]
-                }),
+            PeerSetting("HTTP_LOADER_DEFAULT_SCHEME", expected: "a scheme, or nil") { text in
+                [PeerOption(.defaultScheme, text == "nil" ? "none" : text)]
+            },
             text("HTTP_LOADER_BASE_URL", .baseURL),
             text("HTTP_LOADER_FORWARD_HEADERS", .passHeaders),
             count("HTTP_LOADER_MAX_ALLOWED_SIZE", ["body-limit"], none: 0),
@@ -99,7 +95,4 @@ extension PeerSetting {
             "UPLOAD_LOADER_*", off: PeerValue.no,
             advice: "use --gateway-post-tokens, which responds to an uploaded image with the result"
         )
-
-    /// The variables in a table of the migration page, for its test.
-    package static var imagorNames: [String] { imagor.map(\.name) }
 }

@@ -30,39 +30,31 @@ extension PeerSetting {
                 "IMGPROXY_USE_LAST_MODIFIED", PeerValue.yes,
                 "Last-Modified of origins is always forwarded"),
             text("IMGPROXY_PROMETHEUS_BIND", .metricsListen),
-            PeerSetting(
-                "IMGPROXY_LOG_LEVEL",
-                .options(expected: "error, warn, info or debug") { text in
-                    ["", "error", "warn", "info", "debug"].contains(text)
-                        ? text.isEmpty
-                            ? [] : [PeerOption("log-level", text == "warn" ? "warning" : text)]
-                        : nil
-                }),
-            PeerSetting(
-                "IMGPROXY_LOG_FORMAT",
-                .options(expected: "pretty, structured, json or gcp") { text in
-                    switch text {
-                    case "": []
-                    case "pretty", "structured": [PeerOption("log-format", "text")]
-                    case "json", "gcp": [PeerOption("log-format", "json")]
-                    default: nil
-                    }
-                }),
+            PeerSetting("IMGPROXY_LOG_LEVEL", expected: "error, warn, info or debug") { text in
+                ["error", "warn", "info", "debug"].contains(text)
+                    ? [PeerOption("log-level", text == "warn" ? "warning" : text)]
+                    : nil
+            },
+            PeerSetting("IMGPROXY_LOG_FORMAT", expected: "pretty, structured, json or gcp") {
+                text in
+                switch text {
+                case "pretty", "structured": [PeerOption("log-format", "text")]
+                case "json", "gcp": [PeerOption("log-format", "json")]
+                default: nil
+                }
+            },
         ]
 
     private static let imgproxySecurity: [PeerSetting] =
         [
             PeerSetting("IMGPROXY_KEY", .keys), PeerSetting("IMGPROXY_SALT", .keys),
             count("IMGPROXY_SIGNATURE_SIZE", .signatureSize),
-            PeerSetting(
-                "IMGPROXY_MAX_SRC_RESOLUTION",
-                .options(expected: "a number of megapixels") { text in
-                    if text.isEmpty { return [] }
-                    guard let number = Double(text), (0.001...1_000_000).contains(number) else {
-                        return nil
-                    }
-                    return [PeerOption("pixel-limit", "\(Int((number * 1_000_000).rounded()))")]
-                }),
+            PeerSetting("IMGPROXY_MAX_SRC_RESOLUTION", expected: "a number of megapixels") { text in
+                guard let number = Double(text), (0.001...1_000_000).contains(number) else {
+                    return nil
+                }
+                return [PeerOption("pixel-limit", "\(Int((number * 1_000_000).rounded()))")]
+            },
             count("IMGPROXY_MAX_SRC_FILE_SIZE", ["body-limit"], none: 0),
             count("IMGPROXY_MAX_ANIMATION_FRAMES", .maxAnimationFrames),
             count("IMGPROXY_MAX_REDIRECTS", ["redirect-limit"]),
@@ -72,9 +64,10 @@ extension PeerSetting {
             text("IMGPROXY_COOKIE_BASE_URL", .passHeadersTo),
             PeerSetting(
                 "IMGPROXY_REQUEST_HEADERS_PASSTHROUGH",
-                .options(expected: "a comma-separated list of header names") { text in
-                    text.isEmpty ? [] : [PeerOption(.passHeaders, text, isPart: true)]
-                }),
+                expected: "a comma-separated list of header names"
+            ) { text in
+                [PeerOption(.passHeaders, text, isPart: true)]
+            },
             text("IMGPROXY_CUSTOM_RESPONSE_HEADERS", .responseHeaders),
             always(
                 "IMGPROXY_CUSTOM_HEADERS_SEPARATOR", ["\\;"],
@@ -134,20 +127,15 @@ extension PeerSetting {
             flag("IMGPROXY_ENABLE_CLIENT_HINTS", [PeerOption(.clientHints)]),
             text("IMGPROXY_WATERMARK_URL", .watermark),
             text("IMGPROXY_WATERMARK_PATH", .watermark),
-            PeerSetting(
-                "IMGPROXY_WATERMARK_DATA",
-                .options(expected: "Base64") { text in
-                    text.isEmpty ? [] : [PeerOption(.watermark, "data:;base64,\(text)")]
-                }),
+            PeerSetting("IMGPROXY_WATERMARK_DATA", expected: "Base64") { text in
+                [PeerOption(.watermark, "data:;base64,\(text)")]
+            },
             text("IMGPROXY_WATERMARK_OPACITY", .watermarkOpacity),
             text("IMGPROXY_FALLBACK_IMAGE_URL", .fallback),
             text("IMGPROXY_FALLBACK_IMAGE_PATH", .fallback),
-            PeerSetting(
-                "IMGPROXY_FALLBACK_IMAGE_HTTP_CODE",
-                .options(expected: "an HTTP status") { text in
-                    text.isEmpty
-                        ? [] : [PeerOption(.fallbackStatus, text == "0" ? "error" : text)]
-                }),
+            PeerSetting("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", expected: "an HTTP status") { text in
+                [PeerOption(.fallbackStatus, text == "0" ? "error" : text)]
+            },
             seconds("IMGPROXY_FALLBACK_IMAGE_TTL", .fallbackMaxAge, none: 0),
             flag("IMGPROXY_KEEP_COPYRIGHT", [], else: [PeerOption(.metadata, "none")]),
             flag("IMGPROXY_STRIP_METADATA", [], else: [PeerOption(.metadata, "all")]),
@@ -213,18 +201,15 @@ extension PeerSetting {
     /// Presets separated by commas; a preset that contains commas needs a line of its own in a
     /// file.
     private static let presets = PeerSetting(
-        "IMGPROXY_PRESETS",
-        .options(expected: "a comma-separated list of NAME=OPTIONS") { text in
-            text.isEmpty
-                ? [] : [PeerOption(.presetLines, text.map { $0 == "," ? "\n" : $0 }.text)]
-        })
+        "IMGPROXY_PRESETS", expected: "a comma-separated list of NAME=OPTIONS"
+    ) { text in
+        [PeerOption(.presetLines, text.map { $0 == "," ? "\n" : $0 }.text)]
+    }
 
     private static func userAgent(_ name: String) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "text without %current_version") { text in
-                text.isEmpty ? [] : text.contains("%") ? nil : [PeerOption("user-agent", text)]
-            })
+        PeerSetting(name, expected: "text without %current_version") { text in
+            text.contains("%") ? nil : [PeerOption("user-agent", text)]
+        }
     }
 
     private static let imgproxyAbsent: [PeerSetting] =
@@ -269,9 +254,6 @@ extension PeerSetting {
             "IMGPROXY_FREE_MEMORY_INTERVAL", "IMGPROXY_MALLOC", "IMGPROXY_DOWNLOAD_BUFFER_SIZE",
             "IMGPROXY_BUFFER_POOL_CALIBRATION_THRESHOLD",
             advice: "workers release memory automatically, within their cgroup")
-
-    /// The variables in a table of the migration page, for its test.
-    package static var imgproxyNames: [String] { imgproxy.map(\.name) }
 }
 
 extension [Character] {

@@ -218,6 +218,13 @@ public struct PeerSetting: Sendable {
 
     init(_ name: String, _ outcome: Outcome) { (self.name, self.outcome) = (name, outcome) }
 
+    /// A setting with options that depend on its value; an empty one sets none.
+    init(
+        _ name: String, expected: String, _ options: @escaping @Sendable (String) -> [PeerOption]?
+    ) {
+        self.init(name, .options(expected: expected) { $0.isEmpty ? [] : options($0) })
+    }
+
     /// Returns whether a variable matches this setting.
     func matches(_ variable: String) -> Bool {
         name.last == "*" ? variable.hasPrefix(name.dropLast()) : variable == name
@@ -247,9 +254,7 @@ public struct PeerOption: Hashable, Sendable {
 extension PeerSetting {
     /// A value that is passed on unchanged.
     static func text(_ name: String, _ option: String) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "a nonempty text") { $0.isEmpty ? [] : [PeerOption(option, $0)] })
+        PeerSetting(name, expected: "a nonempty text") { [PeerOption(option, $0)] }
     }
 
     static func text(_ name: String, _ setting: GatewaySetting) -> PeerSetting {
@@ -258,13 +263,10 @@ extension PeerSetting {
 
     /// An integer; `none` is the value that means unset.
     static func count(_ name: String, _ options: [String], none: Int? = nil) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "an integer") { text in
-                if text.isEmpty { return [] }
-                guard let number = PeerValue.count(text) else { return nil }
-                return number == none ? [] : options.map { PeerOption($0, "\(number)") }
-            })
+        PeerSetting(name, expected: "an integer") { text in
+            guard let number = PeerValue.count(text) else { return nil }
+            return number == none ? [] : options.map { PeerOption($0, "\(number)") }
+        }
     }
 
     static func count(_ name: String, _ setting: GatewaySetting, none: Int? = nil) -> PeerSetting {
@@ -273,13 +275,11 @@ extension PeerSetting {
 
     /// Seconds, or a duration such as `1h30m`.
     static func seconds(_ name: String, _ option: String, none: Int? = nil) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "a number of seconds or a duration such as 90s or 24h") { text in
-                if text.isEmpty { return [] }
-                guard let number = PeerValue.seconds(text) else { return nil }
-                return number == none ? [] : [PeerOption(option, "\(number)")]
-            })
+        PeerSetting(name, expected: "a number of seconds or a duration such as 90s or 24h") {
+            text in
+            guard let number = PeerValue.seconds(text) else { return nil }
+            return number == none ? [] : [PeerOption(option, "\(number)")]
+        }
     }
 
     static func seconds(
@@ -292,11 +292,9 @@ extension PeerSetting {
     static func flag(
         _ name: String, _ options: [PeerOption], else others: [PeerOption] = []
     ) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "true or false") { text in
-                text.isEmpty ? [] : PeerValue.flag(text).map { $0 ? options : others }
-            })
+        PeerSetting(name, expected: "true or false") { text in
+            PeerValue.flag(text).map { $0 ? options : others }
+        }
     }
 
     /// A format that is offered if the value is true.
@@ -312,15 +310,13 @@ extension PeerSetting {
     }
 
     static func quality(_ name: String, of format: String) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "an integer from 1 to 100") { text in
-                if ["", "None"].contains(text) { return [] }
-                guard let number = PeerValue.count(text), (1...100).contains(number) else {
-                    return nil
-                }
-                return [PeerOption(.formatQuality, "\(format)=\(number)", isPart: true)]
-            })
+        PeerSetting(name, expected: "an integer from 1 to 100") { text in
+            if text == "None" { return [] }
+            guard let number = PeerValue.count(text), (1...100).contains(number) else {
+                return nil
+            }
+            return [PeerOption(.formatQuality, "\(format)=\(number)", isPart: true)]
+        }
     }
 
     /// A number that is converted to the effort of a format.
@@ -328,17 +324,14 @@ extension PeerSetting {
         _ name: String, of format: String, in range: ClosedRange<Int>,
         _ effort: @escaping @Sendable (Int) -> Int
     ) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(
-                expected: "an integer from \(range.lowerBound) to \(range.upperBound)"
-            ) { text in
-                if ["", "None"].contains(text) { return [] }
-                guard let number = PeerValue.count(text), range.contains(number) else {
-                    return nil
-                }
-                return [PeerOption(.effort, "\(format)=\(effort(number))", isPart: true)]
-            })
+        PeerSetting(name, expected: "an integer from \(range.lowerBound) to \(range.upperBound)") {
+            text in
+            if text == "None" { return [] }
+            guard let number = PeerValue.count(text), range.contains(number) else {
+                return nil
+            }
+            return [PeerOption(.effort, "\(format)=\(effort(number))", isPart: true)]
+        }
     }
 
     /// libavif's speed, 0 (slow) to 10: speeds 3 to 9 correspond to efforts 6 to 0.

@@ -4,11 +4,9 @@ extension PeerSetting {
 
     private static let thumborOutput: [PeerSetting] =
         [
-            PeerSetting(
-                "PORT",
-                .options(expected: "a port") { text in
-                    text.isEmpty ? [] : UInt16(text).map { [PeerOption("gateway", ":\($0)")] }
-                }),
+            PeerSetting("PORT", expected: "a port") { text in
+                UInt16(text).map { [PeerOption("gateway", ":\($0)")] }
+            },
             PeerSetting("SECURITY_KEY", .keys),
             flag("ALLOW_UNSAFE_URL", [PeerOption(.unsigned)]),
             count("QUALITY", .quality),
@@ -16,21 +14,19 @@ extension PeerSetting {
             avifSpeed("AVIF_SPEED"),
             progressive("PROGRESSIVE_JPEG", "jpeg"),
             offer("AUTO_AVIF", "avif"), offer("AUTO_WEBP", "webp"),
-            PeerSetting(
-                "AUTO_IMAGE_FORMAT_PREFERENCE",
-                .options(expected: "a list of webp and avif") { text in
-                    let names = PeerList.names(text)
-                    guard names.allSatisfy({ ["webp", "avif"].contains($0) }) else { return nil }
-                    return names.map { PeerOption(.offer, $0, isPart: true) }
-                }),
+            PeerSetting("AUTO_IMAGE_FORMAT_PREFERENCE", expected: "a list of webp and avif") {
+                text in
+                let names = PeerList.names(text)
+                guard names.allSatisfy({ ["webp", "avif"].contains($0) }) else { return nil }
+                return names.map { PeerOption(.offer, $0, isPart: true) }
+            },
             seconds("MAX_AGE", .assumeFresh),
             count("MAX_PIXELS", ["pixel-limit"]),
             flag("ALLOW_ANIMATED_GIFS", [], else: [PeerOption(.maxAnimationFrames, "1")]),
-            PeerSetting(
-                "ACCESS_CONTROL_ALLOW_ORIGIN_HEADER",
-                .options(expected: "False, * or an origin") { text in
-                    PeerValue.no.union([""]).contains(text) ? [] : [PeerOption(.allowOrigin, text)]
-                }),
+            PeerSetting("ACCESS_CONTROL_ALLOW_ORIGIN_HEADER", expected: "False, * or an origin") {
+                text in
+                PeerValue.no.contains(text) ? [] : [PeerOption(.allowOrigin, text)]
+            },
             always("RESPECT_ORIENTATION", PeerValue.yes, "images are always rotated upright"),
             always("ENABLE_ETAGS", PeerValue.yes, "ETags are always sent"),
             always(
@@ -65,17 +61,16 @@ extension PeerSetting {
     private static let thumborLoader: [PeerSetting] =
         [
             hosts("ALLOWED_SOURCES"),
-            PeerSetting(
-                "LOADER",
-                .options(expected: "one of thumbor's http, https or file loaders") { text in
-                    switch text.split(separator: ".").last {
-                    case nil, "http_loader": []
-                    case "https_loader", "strict_https_loader":
-                        [PeerOption(.defaultScheme, "https")]
-                    case "file_loader": [PeerOption(.baseURL, "local:///")]
-                    default: nil
-                    }
-                }),
+            PeerSetting("LOADER", expected: "one of thumbor's http, https or file loaders") {
+                text in
+                switch text.split(separator: ".").last {
+                case nil, "http_loader": []
+                case "https_loader", "strict_https_loader":
+                    [PeerOption(.defaultScheme, "https")]
+                case "file_loader": [PeerOption(.baseURL, "local:///")]
+                default: nil
+                }
+            },
             text("FILE_LOADER_ROOT_PATH", "local-root"),
             seconds("HTTP_LOADER_CONNECT_TIMEOUT", "connect-timeout"),
             seconds("HTTP_LOADER_REQUEST_TIMEOUT", "transfer-timeout"),
@@ -140,22 +135,17 @@ extension PeerSetting {
 
     /// Hosts separated by commas or as a Python list; no regular expressions.
     static func hosts(_ name: String) -> PeerSetting {
-        PeerSetting(
-            name,
-            .options(expected: "a list of host names, in which * matches any text") { text in
-                let names = PeerList.names(text)
-                let areHosts = names.allSatisfy { name in
-                    name.utf8.allSatisfy { $0.isLetterOrDigit || "-.*:_".utf8.contains($0) }
-                }
-                guard areHosts, !text.contains("re.compile") else { return nil }
-                let patterns = names.flatMap { ["http://\($0)/", "https://\($0)/"] }
-                return patterns.isEmpty
-                    ? [] : [PeerOption(.allowedSources, patterns.joined(separator: ","))]
-            })
+        PeerSetting(name, expected: "a list of host names, in which * matches any text") { text in
+            let names = PeerList.names(text)
+            let areHosts = names.allSatisfy { name in
+                name.utf8.allSatisfy { $0.isLetterOrDigit || "-.*:_".utf8.contains($0) }
+            }
+            guard areHosts, !text.contains("re.compile") else { return nil }
+            let patterns = names.flatMap { ["http://\($0)/", "https://\($0)/"] }
+            return patterns.isEmpty
+                ? [] : [PeerOption(.allowedSources, patterns.joined(separator: ","))]
+        }
     }
-
-    /// The variables in a table of the migration page, for its test.
-    package static var thumborNames: [String] { thumbor.map(\.name) }
 }
 
 /// Parses lists in Python syntax or separated by commas.

@@ -76,10 +76,6 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// Whether the setting is a boolean: 1 or 0.
     public var isYesOrNo: Bool { if case .yesOrNo = values { true } else { false } }
 
-    /// Whether an increase in the configuration takes effect only when the cache process restarts,
-    /// because the segments of the memory tier are sized at startup.
-    public var isMeasuredAtStart: Bool { self == .memoryLimit }
-
     /// The placeholder of the value in the help.
     public var placeholder: String {
         switch values {
