@@ -43,7 +43,7 @@ public enum HTTPDate {
             parts[0].count == 2, parts[2].count == 2, let day = number(parts[0]),
             let month = month(parts[1]), let short = number(parts[2]), let time = time(words[2])
         else { return nil }
-        let latest = year(of: now) + 50
+        let latest = Int64(civil(Int((Double(now) / 86_400).rounded(.down))).year) + 50
         let year = latest - (latest - short) % 100
         return seconds(year, month, day, time)
     }
@@ -59,13 +59,11 @@ public enum HTTPDate {
 
     // MARK: - Words
 
-    private static let shortDays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    private static let shortDays = weekdays.map { $0.lowercased() }
     private static let longDays = [
         "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ]
-    private static let months = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ]
+    private static let months = monthNames.map { $0.lowercased() }
 
     private static func isDay(_ word: Word, in names: [String], before end: String) -> Bool {
         names.contains { word.elementsEqual(($0 + end).utf8) }
@@ -114,13 +112,6 @@ public enum HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
             - 719_468
     }
-
-    private static func year(of seconds: Int64) -> Int64 {
-        var year = 1970 + seconds / 31_556_952
-        while days(year + 1, 1, 1) * 86_400 <= seconds { year += 1 }
-        while days(year, 1, 1) * 86_400 > seconds { year -= 1 }
-        return year
-    }
 }
 
 // The only form of HTTP dates that may be generated (RFC 9110 §5.6.7).
@@ -137,7 +128,7 @@ extension HTTPDate {
 
     /// Converts days since 1970 to the Gregorian calendar, in eras of 400 years that begin in
     /// March.
-    private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
+    package static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -50,31 +50,6 @@ struct RunningJobs {
     }
 }
 
-/// The timers of a job: for its deadline, and for the grace period after its first cancellation.
-struct JobTimers {
-    private var deadlines: [JobID: TimerID] = [:]
-    private var graces: [JobID: TimerID] = [:]
-
-    /// Stores the deadline timer and returns the previous one.
-    mutating func setDeadline(_ timer: TimerID, of job: JobID) -> TimerID? {
-        deadlines.updateValue(timer, forKey: job)
-    }
-
-    mutating func setGrace(_ timer: TimerID, of job: JobID) { graces[job] = timer }
-
-    /// Returns whether it was canceled.
-    func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
-
-    mutating func remove(_ job: JobID) -> [TimerID] {
-        [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)].compactMap { $0 }
-    }
-
-    mutating func removeAll() -> [TimerID] {
-        defer { self = JobTimers() }
-        return Array(deadlines.values) + Array(graces.values)
-    }
-}
-
 extension WorkerLoop {
     /// Starts a job with a deadline; a job that exceeds it is stopped as if it had been canceled.
     mutating func start(_ job: Job) {
@@ -92,7 +67,7 @@ extension WorkerLoop {
 
     /// Applies the coordinator's new deadline. A job that was told to stop is not extended.
     mutating func adjust(_ adjustment: JobAdjustment) {
-        guard let own = running.own(adjustment.id), !jobTimers.hasGrace(adjustment.id) else {
+        guard let own = running.own(adjustment.id), graces[adjustment.id] == nil else {
             return
         }
         setDeadline(of: adjustment.id, millisecondsLeft: adjustment.millisecondsLeft)
@@ -104,15 +79,15 @@ extension WorkerLoop {
     private mutating func setDeadline(of job: JobID, millisecondsLeft: UInt32) {
         let due = Instant.now().adding(milliseconds: Int(millisecondsLeft))
         let timer = timers.schedule(.deadline(job), at: due)
-        if let old = jobTimers.setDeadline(timer, of: job) { timers.cancel(old) }
+        if let old = deadlines.updateValue(timer, forKey: job) { timers.cancel(old) }
     }
 
     /// Starts the grace period. Native code may ignore a cancellation; ending the process then
     /// cancels it.
     mutating func expectEnd(of job: JobID, at now: Instant) {
-        guard executor.needsHardCancel, !jobTimers.hasGrace(job) else { return }
+        guard executor.needsHardCancel, graces[job] == nil else { return }
         let due = now.adding(milliseconds: policy.cancelGraceMilliseconds)
-        jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
+        graces[job] = timers.schedule(.grace(job), at: due)
     }
 
     /// Ends the process if too much canceled work is still running, for executors that abandon work
@@ -162,11 +137,13 @@ extension WorkerLoop {
 
     /// Cancels the timers of a completed job.
     mutating func forget(_ job: JobID) {
-        for timer in jobTimers.remove(job) { timers.cancel(timer) }
+        if let timer = deadlines.removeValue(forKey: job) { timers.cancel(timer) }
+        if let timer = graces.removeValue(forKey: job) { timers.cancel(timer) }
     }
 
     mutating func forgetAll() {
-        for timer in jobTimers.removeAll() { timers.cancel(timer) }
+        for timer in Array(deadlines.values) + Array(graces.values) { timers.cancel(timer) }
+        (deadlines, graces) = ([:], [:])
     }
 
     mutating func fire(_ timer: WorkerTimer, at now: Instant) throws {

@@ -35,7 +35,10 @@ public struct WorkerLoop: ~Copyable {
     var outstandingBlocks = OutstandingBlocks()
     var outbox: [WorkerMessage] = []
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
-    var jobTimers = JobTimers()
+    /// The timers of the deadlines of the running jobs.
+    var deadlines: [JobID: TimerID] = [:]
+    /// The timers of the grace periods that began with the first cancellation of a job.
+    var graces: [JobID: TimerID] = [:]
     var isRetrying = false
     /// Whether the coordinator rejected it for a protocol violation, or because it lacks a
     /// capability of its pool.
