@@ -86,9 +86,9 @@ import Testing
 
     @Test func aRenameMovesBetweenDirectories() throws {
         try root.directory.makeDirectory("sub")
-        let sub = try root.directory.openDirectory("sub")
         _ = try root.file("a", "moved")
-        try root.directory.rename("a", to: "b", in: sub)
+        try root.directory.rename("a", to: "sub/b")
+        let sub = try root.directory.openDirectory("sub")
         #expect(try sub.open("b").readToEnd(bytesMax: 10) == Array("moved".utf8))
         #expect(throws: Errno.noSuchFile) { try root.directory.status(of: "a") }
         #expect(throws: Errno.notEmpty) { try root.directory.removeDirectory("sub") }

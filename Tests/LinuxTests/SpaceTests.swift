@@ -9,7 +9,7 @@ import Testing
         let file = try root.file("segment", "")
         try file.reserve(byteCount: 1 << 20)
         #expect(try file.status().size == 1 << 20)
-        try file.synchronizeData()
+        try file.synchronize()
     }
 
     @Test func aFullMemoryFileSystemIsATypedError() throws {

@@ -103,8 +103,6 @@ int clinux_fallocate(int descriptor, int64_t offset, int64_t count) {
 
 int clinux_fsync(int descriptor) { return RESULT(fsync(descriptor)); }
 
-int clinux_fdatasync(int descriptor) { return RESULT(fdatasync(descriptor)); }
-
 int clinux_renameat(int source, const char *name, int target, const char *new_name) {
     return RESULT(renameat(source, name, target, new_name));
 }

@@ -23,9 +23,6 @@ static inline int czmq_close(void *socket) { return czmq_result(zmq_close(socket
 static inline int czmq_bind(void *socket, const char *endpoint) {
     return czmq_result(zmq_bind(socket, endpoint));
 }
-static inline int czmq_unbind(void *socket, const char *endpoint) {
-    return czmq_result(zmq_unbind(socket, endpoint));
-}
 static inline int czmq_connect(void *socket, const char *endpoint) {
     return czmq_result(zmq_connect(socket, endpoint));
 }

@@ -151,8 +151,8 @@ extension ChildCommand {
     func spawn() throws(Errno) -> ProcessID {
         let path = try checked(path: executable)
         let directory = try workingDirectory.map { (text) throws(Errno) in try checked(path: text) }
-        let argumentList = try CStringList([executable] + arguments)
-        let environmentList = try CStringList(environment.map { "\($0.key)=\($0.value)" })
+        let argumentList = try CStringList(checking: [executable] + arguments)
+        let environmentList = try CStringList(checking: environment.map { "\($0.key)=\($0.value)" })
         let plan = try DescriptorPlan(descriptors)
         var process: Int32 = 0
         let result = clinux_spawn(
@@ -253,8 +253,7 @@ public struct ProcessDescriptor: ~Copyable, Sendable {
 
     /// Sends a signal; throws `Errno.noSuchProcess` once the process has been reaped.
     public borrowing func send(_ signal: Signal) throws(Errno) {
-        let number = descriptor.number
-        try syscall { clinux_pidfd_signal(number, signal.rawValue) }
+        try descriptor.call { clinux_pidfd_signal($0, signal.rawValue) }
     }
 
     /// Waits for the process to end. Returns `false` on timeout; `nil` waits without a timeout.

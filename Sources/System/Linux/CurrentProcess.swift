@@ -72,7 +72,7 @@ extension CurrentProcess {
     /// the error, if that fails.
     public static func become(_ executable: String, _ arguments: [String]) -> Errno {
         do throws(Errno) {
-            let list = try CStringList([executable] + arguments)
+            let list = try CStringList(checking: [executable] + arguments)
             execv(executable, list.pointers)
             let error = Errno(rawValue: errno)
             withExtendedLifetime(list) {}

@@ -5,37 +5,25 @@ extension FileDescriptor {
     /// Renames an entry within this directory. Atomically replaces an existing entry of the new
     /// name.
     public borrowing func rename(_ name: String, to newName: String) throws(Errno) {
-        try Self.rename(name, from: number, to: newName, in: number)
-    }
-
-    /// Moves an entry of this directory to another directory of the same file system, atomically.
-    public borrowing func rename(
-        _ name: String, to newName: String, in target: borrowing FileDescriptor
-    ) throws(Errno) {
-        try Self.rename(name, from: number, to: newName, in: target.number)
+        let newName = try checked(path: newName)
+        try call(name) { clinux_renameat($0, $1, $0, newName) }
     }
 
     /// Removes an entry that isn't a directory.
     public borrowing func unlink(_ name: String) throws(Errno) {
-        let number = number
-        let name = try checked(path: name)
-        try syscall { clinux_unlinkat(number, name, false) }
+        try call(name) { clinux_unlinkat($0, $1, false) }
     }
 
     /// Removes an empty subdirectory.
     public borrowing func removeDirectory(_ name: String) throws(Errno) {
-        let number = number
-        let name = try checked(path: name)
-        try syscall { clinux_unlinkat(number, name, true) }
+        try call(name) { clinux_unlinkat($0, $1, true) }
     }
 
     /// Creates a subdirectory. The umask is subtracted from `mode`.
     public borrowing func makeDirectory(
         _ name: String, mode: UInt32 = 0o700
     ) throws(Errno) {
-        let number = number
-        let name = try checked(path: name)
-        try syscall { clinux_mkdirat(number, name, mode) }
+        try call(name) { clinux_mkdirat($0, $1, mode) }
     }
 
     /// Creates a directory at a path. The umask is subtracted from `mode`.
@@ -53,29 +41,17 @@ extension FileDescriptor {
 
     /// Sets the permission bits of the open file, regardless of the umask.
     public borrowing func setMode(_ mode: UInt32) throws(Errno) {
-        let number = number
-        try syscall { clinux_fchmod(number, mode) }
+        try call { clinux_fchmod($0, mode) }
     }
 
     /// Sets the permission bits of an entry in this directory, such as a socket.
     public borrowing func setMode(_ mode: UInt32, of name: String) throws(Errno) {
-        let number = number
-        let name = try checked(path: name)
-        try syscall { clinux_fchmodat(number, name, mode) }
+        try call(name) { clinux_fchmodat($0, $1, mode) }
     }
 
     /// Changes the owner and group of the open file. Only root may do this.
     public borrowing func setOwner(userID: UInt32, groupID: UInt32) throws(Errno) {
-        let number = number
-        try syscall { clinux_fchown(number, userID, groupID) }
-    }
-
-    private static func rename(
-        _ name: String, from source: Int32, to newName: String, in target: Int32
-    ) throws(Errno) {
-        let name = try checked(path: name)
-        let newName = try checked(path: newName)
-        try syscall { clinux_renameat(source, name, target, newName) }
+        try call { clinux_fchown($0, userID, groupID) }
     }
 }
 
@@ -86,13 +62,12 @@ extension FileDescriptor {
     /// directory to list it again. Throws `Errno.fileTooLarge` for more than `entriesMax` names.
     /// Names that aren't UTF-8 are skipped, since this project never creates any.
     public borrowing func entries(entriesMax: Int = 1_000_000) throws(Errno) -> [String] {
-        let number = number
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 8)
         defer { buffer.deallocate() }
         var names: [String] = []
         while true {
-            let filled = try syscall {
-                clinux_getdents(number, buffer.baseAddress, buffer.count)
+            let filled = try call {
+                clinux_getdents($0, buffer.baseAddress, buffer.count)
             }
             if filled == 0 { return names }
             Self.appendNames(in: UnsafeRawBufferPointer(rebasing: buffer[..<Int(filled)]), &names)
@@ -187,18 +162,15 @@ public struct FileSystemStatus: Hashable, Sendable {
 extension FileDescriptor {
     /// Returns type, mode, owner, size and identity of the open file.
     public borrowing func status() throws(Errno) -> FileStatus {
-        let number = number
         var raw = clinux_status()
-        try syscall { clinux_fstat(number, &raw) }
+        try call { clinux_fstat($0, &raw) }
         return FileStatus(raw)
     }
 
     /// Returns the status of an entry in this directory without following a symbolic link.
     public borrowing func status(of name: String) throws(Errno) -> FileStatus {
-        let number = number
-        let name = try checked(path: name)
         var raw = clinux_status()
-        try syscall { clinux_fstatat(number, name, &raw) }
+        try call(name) { clinux_fstatat($0, $1, &raw) }
         return FileStatus(raw)
     }
 
@@ -212,9 +184,8 @@ extension FileDescriptor {
 
     /// Returns type and size of the file system that holds the open file.
     public borrowing func fileSystemStatus() throws(Errno) -> FileSystemStatus {
-        let number = number
         var raw = clinux_filesystem()
-        try syscall { clinux_fstatfs(number, &raw) }
+        try call { clinux_fstatfs($0, &raw) }
         return FileSystemStatus(
             isTemporary: raw.temporary, totalBytes: raw.total_bytes,
             availableBytes: raw.available_bytes)

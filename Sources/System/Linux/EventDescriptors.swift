@@ -13,19 +13,17 @@ public struct EventDescriptor: ~Copyable, Sendable {
 
     /// Makes the descriptor readable. Callable from any thread; never blocks.
     public borrowing func signal() {
-        let number = descriptor.number
         var one: UInt64 = 1
         // The only possible failure is EAGAIN at 2^64 - 2 signals; it's readable then anyway.
-        _ = try? syscall { clinux_write(number, &one, 8) }
+        _ = try? descriptor.call { clinux_write($0, &one, 8) }
     }
 
     /// Makes the descriptor unreadable. Returns the number of signals since the last call.
     @discardableResult
     public borrowing func drain() -> UInt64 {
-        let number = descriptor.number
         var count: UInt64 = 0
         // The only possible failure is EAGAIN: not signaled.
-        _ = try? syscall { clinux_read(number, &count, 8) }
+        _ = try? descriptor.call { clinux_read($0, &count, 8) }
         return count
     }
 }
@@ -43,17 +41,15 @@ public struct TimerDescriptor: ~Copyable, Sendable {
     /// Makes the descriptor readable at this time of `MonotonicClock`, or at once if it has passed.
     /// Replaces the previous setting; 0 disarms the timer.
     public borrowing func set(nanoseconds: UInt64) throws(Errno) {
-        let number = descriptor.number
-        _ = try syscall { clinux_timerfd_set(number, nanoseconds) }
+        _ = try descriptor.call { clinux_timerfd_set($0, nanoseconds) }
     }
 
     /// Makes the descriptor unreadable. Returns whether it was readable.
     @discardableResult
     public borrowing func drain() -> Bool {
-        let number = descriptor.number
         var count: UInt64 = 0
         // The only possible failure is EAGAIN: not due.
-        return (try? syscall { clinux_read(number, &count, 8) }) != nil
+        return (try? descriptor.call { clinux_read($0, &count, 8) }) != nil
     }
 }
 

@@ -35,14 +35,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
     /// Returns a second descriptor of the same open file (F_DUPFD_CLOEXEC), sharing offset and
     /// flock.
     public borrowing func duplicate() throws(Errno) -> FileDescriptor {
-        let original = number
-        return FileDescriptor(owning: try syscall { clinux_duplicate(original, 0) })
+        return FileDescriptor(owning: try call { clinux_duplicate($0, 0) })
     }
 
     /// Makes reads and writes of the open file fail with EAGAIN instead of blocking.
     public borrowing func setNonBlocking() throws(Errno) {
-        let number = number
-        try syscall { clinux_set_nonblocking(number) }
+        try call { clinux_set_nonblocking($0) }
     }
 }
 
@@ -149,11 +147,9 @@ extension FileDescriptor {
     public borrowing func openBeneath(
         _ path: String, _ options: OpenOptions = .readOnly, followsLinks: Bool = true
     ) throws(Errno) -> FileDescriptor {
-        let number = number
-        let path = try checked(path: path)
         return FileDescriptor(
-            owning: try syscall {
-                clinux_open_beneath(number, path, options.rawValue, followsLinks)
+            owning: try call(path) {
+                clinux_open_beneath($0, $1, options.rawValue, followsLinks)
             })
     }
 }
@@ -161,8 +157,7 @@ extension FileDescriptor {
 extension FileDescriptor {
     /// Reads the available bytes, at most the size of the buffer. Returns 0 at end of file.
     public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-        let number = number
-        return Int(try syscall { clinux_read(number, buffer.baseAddress, buffer.count) })
+        return Int(try call { clinux_read($0, buffer.baseAddress, buffer.count) })
     }
 
     /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
@@ -178,29 +173,12 @@ extension FileDescriptor {
         return done
     }
 
-    /// Reads at `offset` without moving the file's own offset. Returns 0 at end of file.
-    public borrowing func read(
-        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(Errno) -> Int {
-        let number = number
-        return Int(
-            try syscall {
-                clinux_pread(number, buffer.baseAddress, buffer.count, Int64(offset))
-            })
-    }
-
     /// Reads at `offset` until the buffer is full or the file ends. Returns the number of bytes
     /// read.
     public borrowing func readFully(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(Errno) -> Int {
         try Self.readFully(number, into: buffer, at: offset)
-    }
-
-    /// Writes some of the bytes. Returns the number written.
-    public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
-        let number = number
-        return Int(try syscall { clinux_write(number, bytes.baseAddress, bytes.count) })
     }
 
     /// Writes all bytes, in as many calls as needed.
@@ -343,20 +321,12 @@ extension FileDescriptor {
     /// `Errno.fileTooLarge` beyond RLIMIT_FSIZE. Space allocated before the failure may stay with
     /// the file, so unlink it.
     public borrowing func reserve(byteCount count: Int) throws(Errno) {
-        let number = number
-        try syscall { clinux_fallocate(number, 0, Int64(count)) }
+        try call { clinux_fallocate($0, 0, Int64(count)) }
     }
 
     /// Flushes the file's data and metadata to disk before returning.
     public borrowing func synchronize() throws(Errno) {
-        let number = number
-        try syscall { clinux_fsync(number) }
-    }
-
-    /// Flushes the file's data, and the metadata needed to read it, to disk before returning.
-    public borrowing func synchronizeData() throws(Errno) {
-        let number = number
-        try syscall { clinux_fdatasync(number) }
+        try call { clinux_fsync($0) }
     }
 }
 
@@ -389,14 +359,12 @@ extension FileDescriptor {
 
     /// Releases the lock.
     public borrowing func unlock() throws(Errno) {
-        let number = number
-        try syscall { clinux_flock(number, LOCK_UN) }
+        try call { clinux_flock($0, LOCK_UN) }
     }
 
     private borrowing func flock(_ kind: LockKind, or flags: Int32) throws(Errno) {
-        let number = number
         let operation = kind == .shared ? LOCK_SH : LOCK_EX
-        try syscall { clinux_flock(number, operation | flags) }
+        try call { clinux_flock($0, operation | flags) }
     }
 }
 
@@ -416,8 +384,7 @@ extension FileDescriptor {
     public borrowing func wait(
         for direction: WaitDirection, milliseconds: Int?
     ) throws(Errno) -> Bool {
-        let number = number
         let limit = milliseconds.map { Int32(clamping: max($0, 0)) } ?? -1
-        return try syscall { clinux_poll(number, direction == .writable, limit) } > 0
+        return try call { clinux_poll($0, direction == .writable, limit) } > 0
     }
 }

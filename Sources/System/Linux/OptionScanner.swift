@@ -1,5 +1,4 @@
 import CLinux
-import Glibc
 import Synchronization
 
 /// An option that a command line may contain.
@@ -62,13 +61,13 @@ public enum OptionScanner {
     private static func scanAlone(
         _ arguments: [String], _ options: [ScannedOption]
     ) throws(Failure) -> [Item] {
-        let vector = CStrings(["imagebus"] + arguments)
+        let vector = CStringList(["imagebus"] + arguments)
         // A former name has the code of its option, so that a prefix of both isn't ambiguous.
         let entries: [(name: String, index: Int)] = options.indices.flatMap { index in
             ([options[index].name] + options[index].formerNames).map { (name: $0, index: index) }
         }
         precondition(entries.count <= 192, "the table in options.c is limited to 192 entries")
-        let names = CStrings(entries.map(\.name))
+        let names = CStringList(entries.map(\.name))
         let table = entries.indices.map {
             clinux_option(
                 name: names.pointers[$0], takes_value: options[entries[$0].index].takesValue,
@@ -111,25 +110,5 @@ public enum OptionScanner {
             guard let index else { throw .refused(argument) }
             return .option(index, value: value)
         }
-    }
-}
-
-/// Owns an array of C strings.
-private final class CStrings {
-    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    let count: Int
-
-    init(_ strings: [String]) {
-        count = strings.count
-        pointers = .allocate(capacity: count + 1)
-        for (index, string) in strings.enumerated() {
-            (pointers + index).initialize(to: strdup(string))
-        }
-        (pointers + count).initialize(to: nil)
-    }
-
-    deinit {
-        for index in 0..<count { free(pointers[index]) }
-        pointers.deallocate()
     }
 }

@@ -31,7 +31,7 @@ public enum ProcessMemory {
     public static func peakBytes(of process: ProcessID) throws(Errno) -> UInt64 {
         let file = try FileDescriptor.open("/proc/\(process)/status")
         let text = String(decoding: try file.readToEnd(bytesMax: 65_536), as: UTF8.self)
-        guard let peak = kilobytes("VmHWM:", in: text) else { throw .inputOutput }
+        guard let peak: UInt64 = value(of: "VmHWM:", in: text) else { throw .inputOutput }
         return peak * 1_024
     }
 
@@ -40,22 +40,15 @@ public enum ProcessMemory {
         let file = try FileDescriptor.open("/proc/\(process)/clear_refs", .writeOnly)
         try file.writeAll(Array("5".utf8))
     }
-
-    fileprivate static func kilobytes(_ field: String, in text: String) -> UInt64? {
-        for line in text.split(separator: "\n") where line.hasPrefix(field) {
-            return line.split { $0 == " " || $0 == "\t" }.dropFirst().first.flatMap { UInt64($0) }
-        }
-        return nil
-    }
 }
 
 extension ProcessMemory.Proportional {
     /// Parses `smaps_rollup`.
     init(rollup bytes: some Collection<UInt8>) throws(Errno) {
         let text = String(decoding: bytes, as: UTF8.self)
-        guard let total = ProcessMemory.kilobytes("Pss:", in: text) else { throw .inputOutput }
+        guard let total: UInt64 = value(of: "Pss:", in: text) else { throw .inputOutput }
         self.total = total * 1_024
-        shared = (ProcessMemory.kilobytes("Pss_Shmem:", in: text) ?? 0) * 1_024
+        shared = (value(of: "Pss_Shmem:", in: text) ?? 0) * 1_024
     }
 }
 
@@ -106,24 +99,23 @@ public struct MemorySupply: Hashable, Sendable {
 
     private init(groups: String, process: String) {
         let own = Self.ownGroup(process)
-        var path = own
-        while true {
+        for path in Self.groupsAround(own) {
             for file in ["memory.max", "memory.high"] {
                 guard let bytes = Self.number("\(groups)\(path)/\(file)") else { continue }
                 limitBytes = min(limitBytes ?? bytes, bytes)
             }
-            guard let cut = path.lastIndex(of: "/") else { break }
-            path = String(path[..<cut])
         }
         let group = "\(groups)\(own)"
         if let current = Self.number("\(group)/memory.current") {
-            let files = Self.field("inactive_file", in: Self.text("\(group)/memory.stat")) ?? 0
+            let files = value(of: "inactive_file", in: Self.text("\(group)/memory.stat")) ?? 0
             usedBytes = max(0, current - files)
         }
         stallPercent = Self.stall(in: Self.text("\(group)/memory.pressure"))
         let machine = Self.text("\(process)/meminfo")
-        availableBytes = Self.field("MemAvailable:", in: machine).map { $0 << 10 }
-        totalBytes = Self.field("MemTotal:", in: machine).map { $0 << 10 }
+        availableBytes = value(of: "MemAvailable:", in: machine).map { (kilobytes: Int) in
+            kilobytes << 10
+        }
+        totalBytes = value(of: "MemTotal:", in: machine).map { (kilobytes: Int) in kilobytes << 10 }
     }
 
     /// Returns the number of bytes the control group of a process may use, with cgroup v2 or v1:
@@ -141,12 +133,7 @@ public struct MemorySupply: Hashable, Sendable {
             guard isOld || parts[1].isEmpty else { continue }
             let (root, file) =
                 isOld ? ("\(groups)/memory", "memory.limit_in_bytes") : (groups, "memory.max")
-            var path = String(parts[2])
-            while true {
-                limits += [number("\(root)\(path)/\(file)")].compactMap { $0 }
-                guard let cut = path.lastIndex(of: "/") else { break }
-                path = String(path[..<cut])
-            }
+            limits += groupsAround(String(parts[2])).compactMap { number("\(root)\($0)/\(file)") }
         }
         // In cgroup v1, no limit is represented by the largest number of pages.
         return limits.min().flatMap { $0 < Int(Int64.max >> 1) ? $0 : nil }
@@ -170,12 +157,9 @@ public struct MemorySupply: Hashable, Sendable {
         return nil
     }
 
-    private static func field(_ name: String, in text: String) -> Int? {
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words.count > 1, words[0] == name { return Int(words[1]) }
-        }
-        return nil
+    /// Returns the path of a control group and those that contain it, up to the empty one.
+    private static func groupsAround(_ path: String) -> some Sequence<String> {
+        sequence(first: path) { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
     }
 
     /// Reads a number; `nil` for `max`.
@@ -189,6 +173,15 @@ public struct MemorySupply: Hashable, Sendable {
         else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+/// Returns the number that follows a name in a file of the kernel with one name per line.
+private func value<Number: FixedWidthInteger>(of name: String, in text: String) -> Number? {
+    for line in text.split(separator: "\n") {
+        let words = line.split { $0 == " " || $0 == "\t" }
+        if words.count > 1, words[0] == name { return Number(words[1]) }
+    }
+    return nil
 }
 
 /// Processor time used by processes.

@@ -94,14 +94,6 @@ public enum SharedAtomic {
         clinux_store_relaxed(address, value)
     }
 
-    /// Adds and returns the previous value, without ordering other accesses.
-    @discardableResult
-    public static func addRelaxed(
-        _ value: UInt64, to address: UnsafeMutableRawPointer
-    ) -> UInt64 {
-        clinux_fetch_add_relaxed(address, value)
-    }
-
     /// Keeps later accesses from being reordered before earlier loads.
     public static func fenceAcquire() {
         clinux_fence_acquire()

@@ -46,8 +46,7 @@ public struct StreamListener: ~Copyable {
 
     /// Takes ownership of a listening socket. Throws if it's neither a TCP nor a Unix socket.
     public init(owning descriptor: consuming FileDescriptor) throws(Errno) {
-        let number = descriptor.number
-        let port = try syscall { clinux_stream_port(number) }
+        let port = try descriptor.call { clinux_stream_port($0) }
         self.port = port == 0 ? nil : UInt16(clamping: port)
         self.descriptor = descriptor
     }
@@ -87,9 +86,8 @@ public struct UnixListener: ~Copyable {
 
     /// Returns the next connection, which is nonblocking, or `nil` if none is pending.
     public borrowing func accept() throws(Errno) -> FileDescriptor? {
-        let number = descriptor.number
         do throws(Errno) {
-            return FileDescriptor(owning: try syscall { clinux_socket_accept(number) })
+            return FileDescriptor(owning: try descriptor.call { clinux_socket_accept($0) })
         } catch .wouldBlock {
             return nil
         }
@@ -100,8 +98,7 @@ extension FileDescriptor {
     /// Sends as many bytes as the socket accepts at once and returns their number. Throws EPIPE if
     /// the peer has closed, without raising SIGPIPE as a write would.
     public borrowing func send(_ bytes: [UInt8]) throws(Errno) -> Int {
-        let number = number
-        return Int(try syscall { clinux_socket_send(number, bytes, bytes.count) })
+        return Int(try call { clinux_socket_send($0, bytes, bytes.count) })
     }
 
     /// Connects to a Unix stream socket without blocking; reads and writes are nonblocking.

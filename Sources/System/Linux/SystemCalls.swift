@@ -22,6 +22,24 @@ func checked(path: String) throws(Errno) -> String {
     return path
 }
 
+extension FileDescriptor {
+    /// Performs a system call with the number of this descriptor, as `syscall` does.
+    @discardableResult
+    borrowing func call<Value: SignedInteger>(_ body: (Int32) -> Value) throws(Errno) -> Value {
+        let number = number
+        return try syscall { body(number) }
+    }
+
+    /// The same with a path, which is checked, relative to this directory.
+    @discardableResult
+    borrowing func call<Value: SignedInteger>(
+        _ path: String, _ body: (Int32, String) -> Value
+    ) throws(Errno) -> Value {
+        let path = try checked(path: path)
+        return try call { body($0, path) }
+    }
+}
+
 /// An error number of the kernel or glibc; the only error type that this module throws.
 ///
 /// Equality is that of the numbers. The ones that callers handle have names here.
@@ -120,16 +138,21 @@ func readLink(
 /// A null-terminated array of C strings, as required by exec.
 final class CStringList {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    private let count: Int
+    let count: Int
 
-    init(_ strings: [String]) throws(Errno) {
-        for string in strings { _ = try checked(path: string) }
+    init(_ strings: [String]) {
         count = strings.count
         pointers = .allocate(capacity: count + 1)
         for (index, string) in strings.enumerated() {
             pointers.advanced(by: index).initialize(to: strdup(string))
         }
         pointers.advanced(by: count).initialize(to: nil)
+    }
+
+    /// Throws `Errno.invalidArgument` if a string contains a zero byte, which would truncate it.
+    convenience init(checking strings: [String]) throws(Errno) {
+        for string in strings { _ = try checked(path: string) }
+        self.init(strings)
     }
 
     deinit {

@@ -38,13 +38,6 @@ public final class Context {
     func nextMonitorName() -> String {
         "inproc://monitor-\(monitors.add(1, ordering: .relaxed).newValue)"
     }
-
-    /// The version of the library in use, such as `4.3.4`.
-    public static var libraryVersion: String {
-        var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
-        zmq_version(&major, &minor, &patch)
-        return "\(major).\(minor).\(patch)"
-    }
 }
 
 // Sendable: libzmq documents contexts as thread-safe; the pointer never changes.
@@ -214,14 +207,6 @@ public struct Socket: ~Copyable {
         let pointer = pointer
         handle.invalidatePoll()
         try zmq { czmq_bind(pointer, endpoint.description) }
-    }
-
-    /// Stops listening. Accepted connections are lost: libzmq ends their sessions without notifying
-    /// the peers.
-    public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
-        let pointer = pointer
-        handle.invalidatePoll()
-        try zmq { czmq_unbind(pointer, endpoint.description) }
     }
 
     /// Connects in the background and reconnects until `disconnect` or until the socket is closed.

@@ -22,9 +22,6 @@ static inline void clinux_store_release(void *address, uint64_t value) {
 static inline void clinux_store_relaxed(void *address, uint64_t value) {
     __atomic_store_n((uint64_t *)address, value, __ATOMIC_RELAXED);
 }
-static inline uint64_t clinux_fetch_add_relaxed(void *address, uint64_t value) {
-    return __atomic_fetch_add((uint64_t *)address, value, __ATOMIC_RELAXED);
-}
 static inline void clinux_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 static inline void clinux_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
@@ -67,7 +64,6 @@ int clinux_fstatfs(int descriptor, struct clinux_filesystem *status);
 int clinux_flock(int descriptor, int operation);
 int clinux_fallocate(int descriptor, int64_t offset, int64_t count);
 int clinux_fsync(int descriptor);
-int clinux_fdatasync(int descriptor);
 int clinux_renameat(int source, const char *name, int target, const char *new_name);
 int clinux_unlinkat(int directory, const char *name, bool is_directory);
 int clinux_mkdirat(int directory, const char *name, uint32_t mode);
