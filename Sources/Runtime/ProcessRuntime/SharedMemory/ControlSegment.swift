@@ -24,17 +24,8 @@ public struct ControlSegment: ~Copyable {
         let folder = try FileDescriptor.openDirectory(directory)
         let file = try folder.open(
             name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o644)
-        let memory: MappedMemory
-        do throws(Errno) {
-            // Overrides the umask: the coordinator may run as another user and must read the file.
-            try file.setMode(0o644)
-            try file.reserve(byteCount: ControlLayout.byteCount)
-            memory = try MappedMemory(file, count: ControlLayout.byteCount, access: .readWrite)
-        } catch {
-            // A file without its page is useless.
-            try? folder.unlink(name)
-            throw error
-        }
+        let memory = try MappedMemory.reserved(
+            file, name, in: folder, mode: 0o644, byteCount: ControlLayout.byteCount)
         guard let base = memory.mutableBytes.baseAddress else { throw .invalidArgument }
         let words = base.bindMemory(to: UInt64.self, capacity: ControlLayout.wordCount)
         Self.store(ControlLayout.magicValue, words, ControlLayout.magic)

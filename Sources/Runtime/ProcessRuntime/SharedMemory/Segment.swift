@@ -24,13 +24,8 @@ final class Segment {
         } else {
             file = try Self.create(fileName, in: directory, mode: mode)
         }
-        do {
-            // Overrides the umask: readers have access through the group.
-            try file.setMode(mode)
-            try file.reserve(byteCount: byteCount)
-            memory = try MappedMemory(file, count: byteCount, access: .readWrite)
-            try memory.populate()
-        } catch {
+        memory = try .reserved(file, fileName, in: directory, mode: mode, byteCount: byteCount)
+        do throws(Errno) { try memory.populate() } catch {
             try? directory.unlink(fileName)
             throw error
         }
@@ -59,6 +54,25 @@ final class Segment {
 
     /// Valid while the segment lives.
     var bytes: UnsafeMutableRawBufferPointer { memory.mutableBytes }
+}
+
+extension MappedMemory {
+    /// Reserves a new file in full and maps it for writing; removes it if there is no space for it.
+    /// The mode overrides the umask, since readers may be other users or have access through their
+    /// group.
+    static func reserved(
+        _ file: borrowing FileDescriptor, _ name: String, in directory: borrowing FileDescriptor,
+        mode: UInt32, byteCount: Int
+    ) throws(Errno) -> MappedMemory {
+        do throws(Errno) {
+            try file.setMode(mode)
+            try file.reserve(byteCount: byteCount)
+            return try MappedMemory(file, count: byteCount, access: .readWrite)
+        } catch {
+            try? directory.unlink(name)
+            throw error
+        }
+    }
 }
 
 /// The file name of a segment: the producer's incarnation in hex, a dot, and the segment's number.

@@ -25,16 +25,8 @@ public struct VoucherFile: ~Copyable {
         let folder = try FileDescriptor.openDirectory(directory)
         let file = try folder.open(
             name, [.readWrite, .create, .exclusive, .noFollow], mode: Self.mode)
-        let memory: MappedMemory
-        do throws(Errno) {
-            // Overrides the umask: clients have access through the group.
-            try file.setMode(Self.mode)
-            try file.reserve(byteCount: count)
-            memory = try MappedMemory(file, count: count, access: .readWrite)
-        } catch {
-            try? folder.unlink(name)
-            throw error
-        }
+        let memory = try MappedMemory.reserved(
+            file, name, in: folder, mode: Self.mode, byteCount: count)
         guard let base = memory.mutableBytes.baseAddress else { throw .invalidArgument }
         self.memory = memory
         self.base = base

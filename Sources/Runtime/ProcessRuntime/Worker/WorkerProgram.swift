@@ -23,21 +23,7 @@ public enum WorkerProgram {
                 valued: Bootstrap.valued.union(WorkerPolicy.valued).union(valued)
                     .union(WorkerPlace.valued),
                 flags: flags)
-            let place = try WorkerPlace(arguments, kind)
-            let policy = try WorkerPolicy(arguments, for: kind, in: place.pool)
-            let bootstrap = try Bootstrap(program: program, arguments)
-            let reporter = try WorkerReporter()
-            let parts = WorkerParts(
-                kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
-                incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
-            // Building the machine may close the file system for further opens.
-            let memory = try? ProcessMemoryGauge()
-            let machine = try build(parts)
-            let end = try run(
-                WorkerLoop(
-                    kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
-                    reporter: reporter,
-                    memory: memory, policy: policy))
+            let end = try work(kind, arguments, program, .own, build)
             // Exit handlers would unload libraries that a thread still uses.
             if end.isWorking { CurrentProcess.endAtOnce(end.status) }
             return end.status
@@ -51,10 +37,27 @@ public enum WorkerProgram {
     /// answers hits.
     private static let nice: Int32 = 10
 
-    /// Runs the loop until its connection ends.
-    static func run(
-        _ loop: consuming WorkerLoop
+    private static func work(
+        _ kind: WorkerKind, _ arguments: ProgramArguments, _ program: String, _ trust: WorkerTrust,
+        _ build: (WorkerParts) throws -> WorkerMachine
     ) throws -> (status: Int32, isWorking: Bool) {
+        let isOwn = trust == .own
+        let place = try WorkerPlace(arguments, kind)
+        let policy = isOwn ? try WorkerPolicy(arguments, for: kind, in: place.pool) : .external
+        let bootstrap = try Bootstrap(program: program, arguments, beats: !isOwn)
+        let reporter = try WorkerReporter()
+        let parts = WorkerParts(
+            kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
+            incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
+        // Building the machine may close the file system for further opens.
+        var memory: ProcessMemoryGauge?
+        if isOwn { memory = try? ProcessMemoryGauge() }
+        let machine = try build(parts)
+        // On every exit path, since no supervisor removes the segments of external programs.
+        defer { if !isOwn { for arena in machine.arenas { arena.unlinkAll() } } }
+        var loop = try WorkerLoop(
+            kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
+            reporter: reporter, memory: memory, policy: policy, trust: trust)
         let status = try loop.run()
         return (status, loop.isWorking)
     }
@@ -134,31 +137,11 @@ extension WorkerProgram {
         build: (WorkerParts) throws -> WorkerMachine
     ) -> Int32 {
         do {
-            return try work(kind, arguments, program, build)
+            return try work(kind, arguments, program, .external, build).status
         } catch {
             Bootstrap.complain(program, error)
             return ProgramExit.status(of: error)
         }
-    }
-
-    private static func work(
-        _ kind: WorkerKind, _ arguments: ProgramArguments, _ program: String,
-        _ build: (WorkerParts) throws -> WorkerMachine
-    ) throws -> Int32 {
-        let place = try WorkerPlace(arguments, kind)
-        let bootstrap = try Bootstrap(program: program, arguments, beats: true)
-        let reporter = try WorkerReporter()
-        let parts = WorkerParts(
-            kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
-            incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
-        let machine = try build(parts)
-        // On every exit path, so that the next process has nothing to clean up.
-        defer { for arena in machine.arenas { arena.unlinkAll() } }
-        let end = try run(
-            WorkerLoop(
-                kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
-                reporter: reporter, memory: nil, policy: .external, trust: .external))
-        return end.status
     }
 }
 
