@@ -44,6 +44,9 @@ package struct SupervisorState: Sendable {
     var wasReady = false
     var heartbeats = HeartbeatMonitor()
     let startMilliseconds: Int
+    /// The time of the event that is being handled, and its actions so far.
+    private var now = Instant(nanoseconds: 0)
+    private var actions: [SupervisorAction] = []
 
     /// Creates one slot for each kind, in that order; the coordinator must be first. The slots in
     /// `external` run external programs.
@@ -76,20 +79,21 @@ package struct SupervisorState: Sendable {
     package mutating func handle(
         _ event: SupervisorEvent, at now: Instant, into actions: inout [SupervisorAction]
     ) {
+        self.now = now
         switch event {
-        case .start: spawnDueSlots(at: now, into: &actions, all: true)
-        case .spawnFailed(let slot): spawnFailed(slot, at: now, into: &actions)
+        case .start: spawnDueSlots(all: true)
+        case .spawnFailed(let slot): spawnFailed(slot)
         case .begun(let slot, let incarnation): slots[slot].begin(incarnation)
-        case .welcomed(let slot, let incarnation):
-            welcomed(slot, incarnation, into: &actions)
+        case .welcomed(let slot, let incarnation): welcomed(slot, incarnation)
         case .ended(let slot, let status, let hadJob):
-            ended(slot, ChildEnd(status: status, hadJob: hadJob), at: now, into: &actions)
-        case .stopRequested: stopRequested(at: now, into: &actions)
-        case .looked(let counters, let waited):
-            looked(counters, waited, at: now, into: &actions)
-        case .tick: tick(at: now, into: &actions)
+            ended(slot, ChildEnd(status: status, hadJob: hadJob))
+        case .stopRequested: stopRequested()
+        case .looked(let counters, let waited): looked(counters, waited)
+        case .tick: tick()
         }
-        finishIfDone(into: &actions)
+        finishIfDone()
+        actions += self.actions
+        self.actions = []
     }
 
     /// Returns whether the heartbeat counters of the children should be checked now.
@@ -107,10 +111,7 @@ package struct SupervisorState: Sendable {
     /// Returns whether the coordinator has welcomed the child.
     func isWelcomed(_ slot: Int) -> Bool { slots[slot].isWelcomed }
 
-    private mutating func looked(
-        _ counters: [Int: UInt64], _ waited: [Int: Int], at now: Instant,
-        into actions: inout [SupervisorAction]
-    ) {
+    private mutating func looked(_ counters: [Int: UInt64], _ waited: [Int: Int]) {
         excuseStarts(waited)
         var living: [Int: (incarnation: Incarnation, value: UInt64)] = [:]
         for (slot, value) in counters {
@@ -122,28 +123,28 @@ package struct SupervisorState: Sendable {
         }
     }
 
-    private mutating func tick(at now: Instant, into actions: inout [SupervisorAction]) {
+    private mutating func tick() {
         for orphan in orphans where orphan.removedAt <= now {
             actions.append(.removeSegments(orphan.kind, orphan.incarnation))
         }
-        orphans.removeAll { $0.removedAt <= now }
+        orphans.removeAll { [now] in $0.removedAt <= now }
         if case .endingFronts(let until, let frontsUntil) = phase, frontsUntil <= now {
-            drainStack(until: until, into: &actions)
+            drainStack(until: until)
         }
         if case .draining(let until, let workersUntil) = phase {
             if until <= now {
-                kill(.limitPassed, at: now, into: &actions)
+                kill(.limitPassed)
             } else if let workersUntil, workersUntil <= now {
                 phase = .draining(until: until, workersUntil: nil)
-                endWorkers(into: &actions)
+                endWorkers()
             }
         }
-        if case .killing(let until) = phase, until <= now { leaveUnkilled(into: &actions) }
-        endLateStarts(at: now, into: &actions)
-        spawnDueSlots(at: now, into: &actions)
+        if case .killing(let until) = phase, until <= now { leaveUnkilled() }
+        endLateStarts()
+        spawnDueSlots()
     }
 
-    private mutating func finishIfDone(into actions: inout [SupervisorAction]) {
+    private mutating func finishIfDone() {
         guard phase != .running, phase != .finished, slots.allSatisfy({ $0.isDone }) else { return }
         phase = .finished
         orphans = []
@@ -227,9 +228,7 @@ package enum SupervisorEnd: Hashable, Sendable {
 }
 
 extension SupervisorState {
-    mutating func spawnDueSlots(
-        at now: Instant, into actions: inout [SupervisorAction], all: Bool = false
-    ) {
+    mutating func spawnDueSlots(all: Bool = false) {
         for slot in slots.indices where all || slots[slot].isDue(at: now) {
             slots[slot].start(
                 at: now, limit: StartLimit(milliseconds: startMilliseconds, from: now))
@@ -237,21 +236,16 @@ extension SupervisorState {
         }
     }
 
-    mutating func spawnFailed(
-        _ slot: Int, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    mutating func spawnFailed(_ slot: Int) {
         guard wasReady || slots[slot].isExternal else {
             slots[slot].life = .done
-            beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
+            beginDrain(.refused(SupervisorEnd.internalCode))
             return
         }
-        ended(
-            slot, ChildEnd(status: .exited(SupervisorEnd.internalCode)), at: now, into: &actions)
+        ended(slot, ChildEnd(status: .exited(SupervisorEnd.internalCode)))
     }
 
-    mutating func welcomed(
-        _ slot: Int, _ incarnation: Incarnation, into actions: inout [SupervisorAction]
-    ) {
+    mutating func welcomed(_ slot: Int, _ incarnation: Incarnation) {
         slots[slot].welcome(incarnation)
         guard phase == .running, !wasReady,
             slots.allSatisfy({ $0.isExternal || $0.isWelcomed })
@@ -260,9 +254,7 @@ extension SupervisorState {
         actions.append(.announceReady)
     }
 
-    mutating func ended(
-        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    mutating func ended(_ slot: Int, _ child: ChildEnd) {
         guard slots[slot].isRunning else { return }
         // External programs remove their own segments.
         if !slots[slot].isExternal, let incarnation = slots[slot].incarnation,
@@ -274,17 +266,16 @@ extension SupervisorState {
                     removedAt: now.adding(milliseconds: Self.orphanGraceMilliseconds)))
         }
         switch phase {
-        case .running: endedWhileRunning(slot, child, at: now, into: &actions)
-        case .endingFronts(let until, _):
-            endedBehindFronts(slot, child, until: until, at: now, into: &actions)
-        case .draining: endedWhileDraining(slot, child, at: now, into: &actions)
+        case .running: endedWhileRunning(slot, child)
+        case .endingFronts(let until, _): endedBehindFronts(slot, child, until: until)
+        case .draining: endedWhileDraining(slot, child)
         case .killing, .finished: slots[slot].life = .done
         }
     }
 
     /// Kills children that exceeded their start limit. A late tick is ignored: whatever delayed
     /// this process may have delayed the children.
-    mutating func endLateStarts(at now: Instant, into actions: inout [SupervisorAction]) {
+    mutating func endLateStarts() {
         guard phase == .running else { return }
         for slot in slots.indices {
             guard var limit = slots[slot].startLimit, limit.until <= now else { continue }
@@ -310,55 +301,44 @@ extension SupervisorState {
         }
     }
 
-    private mutating func endedWhileRunning(
-        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    private mutating func endedWhileRunning(_ slot: Int, _ child: ChildEnd) {
         if !wasReady, !slots[slot].isExternal, case .exited(let code) = child.status,
             Self.refusals.contains(code)
         {
             slots[slot].life = .done
             actions.append(.reportRefusal(slot: slot, code: code))
-            beginDrain(.refused(code), at: now, into: &actions)
+            beginDrain(.refused(code))
         } else {
-            restart(slot, child, at: now, into: &actions)
+            restart(slot, child)
         }
     }
 
     /// Restarts a child that front ends still need in order to answer.
-    private mutating func endedBehindFronts(
-        _ slot: Int, _ child: ChildEnd, until: Instant, at now: Instant,
-        into actions: inout [SupervisorAction]
-    ) {
-        guard slots[slot].kind.isFront else {
-            return restart(slot, child, at: now, into: &actions)
-        }
+    private mutating func endedBehindFronts(_ slot: Int, _ child: ChildEnd, until: Instant) {
+        guard slots[slot].kind.isFront else { return restart(slot, child) }
         slots[slot].life = .done
-        if !frontsRun { drainStack(until: until, into: &actions) }
+        if !frontsRun { drainStack(until: until) }
     }
 
     /// Restarts a worker that crashes while the coordinator still finishes admitted requests; a
     /// worker that exited with 0 was drained.
-    private mutating func endedWhileDraining(
-        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    private mutating func endedWhileDraining(_ slot: Int, _ child: ChildEnd) {
         guard slots[slot].kind != .coordinator else {
             slots[slot].life = .done
-            awaitWorkers(at: now)
+            awaitWorkers()
             return
         }
         if coordinatorRuns, !child.status.isSuccess, !slots[slot].kind.isFront {
-            restart(slot, child, at: now, into: &actions)
+            restart(slot, child)
         } else {
             slots[slot].life = .done
         }
     }
 
-    private mutating func restart(
-        _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    private mutating func restart(_ slot: Int, _ child: ChildEnd) {
         let delay = slots[slot].end(child, at: now)
         if delay > 0 { actions.append(.reportBackoff(slot: slot, milliseconds: delay)) }
-        spawnDueSlots(at: now, into: &actions)
+        spawnDueSlots()
     }
 }
 
@@ -369,49 +349,45 @@ extension SupervisorState {
 
     var frontsRun: Bool { slots.contains { $0.kind.isFront && $0.isRunning } }
 
-    mutating func stopRequested(
-        at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    mutating func stopRequested() {
         switch phase {
-        case .running: beginDrain(.drained, at: now, into: &actions)
-        case .endingFronts, .draining: kill(.forced, at: now, into: &actions)
+        case .running: beginDrain(.drained)
+        case .endingFronts, .draining: kill(.forced)
         case .killing, .finished: break
         }
     }
 
-    mutating func beginDrain(
-        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    mutating func beginDrain(_ end: SupervisorEnd) {
         self.end = end
         actions.append(.reportDrain)
         let until = now.adding(milliseconds: Self.drainMilliseconds)
         for slot in slots.indices where slots[slot].kind.isFront { slots[slot].stopWaiting() }
-        guard frontsRun else { return drainStack(until: until, into: &actions) }
+        guard frontsRun else { return drainStack(until: until) }
         // Without a coordinator here, nothing has to end after the front ends.
         let hasCoordinator = slots.contains { $0.kind == .coordinator }
         phase = .endingFronts(
             until: until,
             frontsUntil: hasCoordinator
                 ? now.adding(milliseconds: Self.frontsMilliseconds) : until)
-        signal(.terminate, into: &actions) { $0.kind.isFront }
+        signal(.terminate) { $0.kind.isFront }
     }
 
     /// Signals the coordinator after front ends have exited or timed out.
-    mutating func drainStack(until: Instant, into actions: inout [SupervisorAction]) {
+    mutating func drainStack(until: Instant) {
         for slot in slots.indices where slots[slot].kind == .coordinator {
             slots[slot].stopWaiting()
         }
         phase = .draining(until: until, workersUntil: nil)
         if coordinatorRuns {
-            signal(.terminate, into: &actions) { $0.kind == .coordinator }
+            signal(.terminate) { $0.kind == .coordinator }
         } else {
-            endWorkers(into: &actions)
+            endWorkers()
         }
     }
 
     /// Cancels pending restarts after the coordinator has exited, and gives draining workers a
     /// moment.
-    mutating func awaitWorkers(at now: Instant) {
+    mutating func awaitWorkers() {
         guard case .draining(let until, _) = phase else { return }
         for slot in slots.indices { slots[slot].stopWaiting() }
         phase = .draining(
@@ -419,32 +395,27 @@ extension SupervisorState {
             workersUntil: now.adding(milliseconds: Self.workersGraceMilliseconds))
     }
 
-    mutating func endWorkers(into actions: inout [SupervisorAction]) {
+    mutating func endWorkers() {
         for slot in slots.indices { slots[slot].stopWaiting() }
-        signal(.terminate, into: &actions) { $0.kind != .coordinator }
+        signal(.terminate) { $0.kind != .coordinator }
     }
 
-    mutating func kill(
-        _ end: SupervisorEnd, at now: Instant, into actions: inout [SupervisorAction]
-    ) {
+    mutating func kill(_ end: SupervisorEnd) {
         self.end = end
         phase = .killing(until: now.adding(milliseconds: Self.killMilliseconds))
         for slot in slots.indices { slots[slot].stopWaiting() }
-        signal(.kill, into: &actions) { _ in true }
+        signal(.kill) { _ in true }
     }
 
     /// Leaves the remaining processes to the kernel, which ends them as soon as it can.
-    mutating func leaveUnkilled(into actions: inout [SupervisorAction]) {
+    mutating func leaveUnkilled() {
         for slot in slots.indices where slots[slot].isRunning {
             actions.append(.reportUnkilled(slot: slot))
             slots[slot].life = .done
         }
     }
 
-    private func signal(
-        _ signal: Signal, into actions: inout [SupervisorAction],
-        where isMeant: (SupervisorSlot) -> Bool
-    ) {
+    private mutating func signal(_ signal: Signal, where isMeant: (SupervisorSlot) -> Bool) {
         for slot in slots.indices where slots[slot].isRunning && isMeant(slots[slot]) {
             actions.append(.signal(slot: slot, signal))
         }
