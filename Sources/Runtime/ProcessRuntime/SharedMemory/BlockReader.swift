@@ -1,31 +1,97 @@
 public import Linux
 public import Model
 
-/// Reads other processes' blocks by mapping them, for sandboxed decoders and transformers
+/// Reads other processes' blocks by mapping their segments, for sandboxed decoders and transformers
 /// (SEMANTICS §14.5). Confined to one thread.
+///
+/// A bounded LRU cache of read-only mappings. Mappings of unlinked segments, which hold memory that
+/// no other process can use, are removed whenever a new mapping is created.
 public final class BlockReader {
-    private let mappings: SegmentMappings
+    private final class Mapping {
+        let segment: MappedSegment
+        var lastUse: UInt64
 
-    /// Creates a reader for these directories.
-    public init(directories: SegmentDirectories) {
-        mappings = SegmentMappings(directories: directories)
+        init(_ segment: MappedSegment, lastUse: UInt64) {
+            (self.segment, self.lastUse) = (segment, lastUse)
+        }
     }
 
-    /// Returns the payload, which is valid until the next call and as long as its producer does not
-    /// free the block.
+    private let directories: SegmentDirectories
+    private static let mappingsMax = 64
+    private var mappings: [SegmentKey: Mapping] = [:] {
+        didSet { last = nil }
+    }
+    /// The most recent mapping, which is usually the next one to be requested.
+    private var last: (key: SegmentKey, mapping: Mapping)?
+    private var uses: UInt64 = 0
+    /// The maximum size of mappings kept between jobs, because segments that their producers unlink
+    /// meanwhile can't be reclaimed. Determined when the first segment is opened.
+    private var idleBytesMax = Int.max
+
+    /// Creates a reader for these directories.
+    public init(directories: SegmentDirectories) { self.directories = directories }
+
+    /// Returns the payload, which is preceded by its 64-byte header. It is valid until the next
+    /// call and as long as its producer does not free the block.
     ///
     /// Throws `stale` if the segment is gone or does not match the reference.
     public func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
-        try mappings.bytes(of: reference)
+        guard let bytes = try segment(of: reference).bytes(of: reference) else {
+            throw ImageError(.stale, "a reference exceeds its segment")
+        }
+        return bytes
     }
 
-    /// Unmaps idle segments between jobs: keeps what the next job may need, but little of a small
-    /// tmpfs.
-    public func trim() { mappings.trim() }
+    func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
+        let key = SegmentKey(reference)
+        uses += 1
+        if let last, last.key == key {
+            last.mapping.lastUse = uses
+            return last.mapping.segment
+        }
+        if let known = mappings[key] {
+            known.lastUse = uses
+            last = (key, known)
+            return known.segment
+        }
+        let file = try SegmentOpening.open(reference, in: directories)
+        forgetUnlinked()
+        makeRoom()
+        do throws(Errno) {
+            let count = try file.status().size
+            idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
+            let mapped = try MappedSegment(file, count: count)
+            mappings[key] = Mapping(mapped, lastUse: uses)
+            return mapped
+        } catch {
+            throw ImageError(.internalError, "a segment cannot be mapped: \(error)")
+        }
+    }
 
     /// Unmaps segments that their producers have unlinked, since no other process can use that
     /// memory.
-    public func forgetUnlinked() { mappings.dropUnlinked() }
+    public func forgetUnlinked() { mappings = mappings.filter { !$0.value.segment.isUnlinked } }
+
+    /// Unmaps the segment of a reference.
+    func forget(_ reference: BlockReference) { mappings[SegmentKey(reference)] = nil }
+
+    /// Trims the mappings between jobs to 1/32 of the file system, keeping the newest: what the
+    /// next job may need, but little of a small tmpfs.
+    public func trim() {
+        var bytes = 0
+        for (key, mapping) in mappings.sorted(by: { $0.value.lastUse > $1.value.lastUse }) {
+            bytes += mapping.segment.memory.count
+            if bytes > idleBytesMax { mappings[key] = nil }
+        }
+    }
+
+    private func makeRoom() {
+        while mappings.count >= Self.mappingsMax,
+            let oldest = mappings.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            mappings[oldest.key] = nil
+        }
+    }
 }
 
 /// Reads other processes' blocks with `pread` into private memory, for the cache, which trusts no
@@ -67,12 +133,12 @@ public struct BlockCopier: Sendable {
 /// that size on (SEMANTICS §14.6). Confined to one thread.
 public final class ResultReader {
     private let directories: SegmentDirectories
-    private let mappings: SegmentMappings
+    private let mappings: BlockReader
 
     /// Creates a reader for this directory.
     public init(resultsDirectory: String) {
         directories = SegmentDirectories(arenas: "", results: resultsDirectory)
-        mappings = SegmentMappings(directories: directories)
+        mappings = BlockReader(directories: directories)
     }
 
     /// Returns whether a result of this size is mapped, and so must be released.
@@ -137,95 +203,6 @@ public final class ResultReader {
             return memory
         } catch {
             throw ImageError(.internalError, "a result cannot be mapped: \(error)")
-        }
-    }
-}
-
-/// A bounded LRU cache of read-only mappings of other processes' segments. Confined to one thread.
-///
-/// Mappings of unlinked segments, which hold memory that no other process can use, are removed
-/// whenever a new mapping is created.
-final class SegmentMappings {
-    private final class Mapping {
-        let segment: MappedSegment
-        var lastUse: UInt64
-
-        init(_ segment: MappedSegment, lastUse: UInt64) {
-            (self.segment, self.lastUse) = (segment, lastUse)
-        }
-    }
-
-    private let directories: SegmentDirectories
-    private let mappingsMax: Int
-    private var mappings: [SegmentKey: Mapping] = [:] {
-        didSet { last = nil }
-    }
-    /// The most recent mapping, which is usually the next one to be requested.
-    private var last: (key: SegmentKey, mapping: Mapping)?
-    private var uses: UInt64 = 0
-    /// The maximum size of mappings kept between jobs, because segments that their producers unlink
-    /// meanwhile can't be reclaimed. Determined when the first segment is opened.
-    private var idleBytesMax = Int.max
-
-    init(directories: SegmentDirectories, mappingsMax: Int = 64) {
-        self.directories = directories
-        self.mappingsMax = mappingsMax
-    }
-
-    /// Returns the payload, which is preceded by its 64-byte header. Valid until the next call.
-    func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
-        guard let bytes = try segment(of: reference).bytes(of: reference) else {
-            throw ImageError(.stale, "a reference exceeds its segment")
-        }
-        return bytes
-    }
-
-    func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
-        let key = SegmentKey(reference)
-        uses += 1
-        if let last, last.key == key {
-            last.mapping.lastUse = uses
-            return last.mapping.segment
-        }
-        if let known = mappings[key] {
-            known.lastUse = uses
-            last = (key, known)
-            return known.segment
-        }
-        let file = try SegmentOpening.open(reference, in: directories)
-        dropUnlinked()
-        makeRoom()
-        do throws(Errno) {
-            let count = try file.status().size
-            idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
-            let mapped = try MappedSegment(file, count: count)
-            mappings[key] = Mapping(mapped, lastUse: uses)
-            return mapped
-        } catch {
-            throw ImageError(.internalError, "a segment cannot be mapped: \(error)")
-        }
-    }
-
-    /// Unmaps unlinked segments, whose memory no other process can use.
-    func dropUnlinked() { mappings = mappings.filter { !$0.value.segment.isUnlinked } }
-
-    /// Unmaps the segment of a reference.
-    func forget(_ reference: BlockReference) { mappings[SegmentKey(reference)] = nil }
-
-    /// Trims the mappings between jobs to 1/32 of the file system, keeping the newest.
-    func trim() {
-        var bytes = 0
-        for (key, mapping) in mappings.sorted(by: { $0.value.lastUse > $1.value.lastUse }) {
-            bytes += mapping.segment.memory.count
-            if bytes > idleBytesMax { mappings[key] = nil }
-        }
-    }
-
-    private func makeRoom() {
-        while mappings.count >= mappingsMax,
-            let oldest = mappings.min(by: { $0.value.lastUse < $1.value.lastUse })
-        {
-            mappings[oldest.key] = nil
         }
     }
 }
