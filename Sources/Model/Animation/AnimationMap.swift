@@ -115,15 +115,6 @@ package struct FrameRecord: Hashable, Sendable {
     /// depends on the format.
     package var parts: [Range<Int>]
 
-    package init(
-        area: PixelRect, duration: Int, disposal: Disposal, blending: Blending,
-        mayBeTransparent: Bool, parts: [Range<Int>]
-    ) {
-        (self.area, self.duration, self.parts) = (area, duration, parts)
-        (self.disposal, self.blending) = (disposal, blending)
-        self.mayBeTransparent = mayBeTransparent
-    }
-
     /// Returns whether the frame hides everything on a canvas of the given size.
     func hides(_ canvas: PixelSize) -> Bool {
         covers(canvas) && (blending == .replace || !mayBeTransparent)

@@ -101,18 +101,16 @@ public struct CacheLayout: Hashable, Sendable {
 
     private func expanded(_ work: QueryWork) -> QueryWork {
         guard let composite = composite(ofStored: work.key) else { return work }
-        var (work, names) = (work, composite.caches(for: .query))
-        work.key = CacheKey.moved(work.key, to: names.removeFirst())
-        work.caches = names
+        var work = work
+        (work.key, work.caches) = Self.place(work.key, in: composite.caches(for: .query))
         work.memoryFirst = composite.policy(.query) == .concurrent
         return work
     }
 
     private func expanded(_ work: StoreWork) -> StoreWork {
         guard let key = work.key, let composite = composite(ofStored: key) else { return work }
-        var (work, names) = (work, composite.caches(for: .store))
-        work.key = CacheKey.moved(key, to: names.removeFirst())
-        work.caches = names
+        var work = work
+        (work.key, work.caches) = Self.place(key, in: composite.caches(for: .store))
         return work
     }
 
@@ -131,9 +129,8 @@ public struct CacheLayout: Hashable, Sendable {
 
     private func expanded(_ work: EntryWork, _ operation: CompositeOperation) -> EntryWork {
         guard let composite = composite(ofStored: work.key) else { return work }
-        var (work, names) = (work, composite.caches(for: operation))
-        work.key = CacheKey.moved(work.key, to: names.removeFirst())
-        work.caches = names
+        var work = work
+        (work.key, work.caches) = Self.place(work.key, in: composite.caches(for: operation))
         work.memoryFirst = composite.policy(operation) == .concurrent
         return work
     }
@@ -141,9 +138,8 @@ public struct CacheLayout: Hashable, Sendable {
     /// Applies to an entry in every cache that may contain it.
     private func everywhere(_ work: EntryWork) -> EntryWork {
         guard let composite = composite(ofStored: work.key) else { return work }
-        var (work, names) = (work, Array(composite.caches.reversed()))
-        work.key = CacheKey.moved(work.key, to: names.removeFirst())
-        work.caches = names
+        var work = work
+        (work.key, work.caches) = Self.place(work.key, in: composite.caches.reversed())
         return work
     }
 

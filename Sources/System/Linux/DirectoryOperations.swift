@@ -318,14 +318,7 @@ public struct DirectoryRule: Hashable, Sendable {
     /// Permission bits that must not be set.
     public let forbiddenModeBits: UInt32
     /// Whether the group may write if the directory is sticky.
-    public let isShared: Bool
-
-    /// Creates a custom rule.
-    public init(owners: Set<UInt32>?, forbiddenModeBits: UInt32, isShared: Bool = false) {
-        self.owners = owners
-        self.forbiddenModeBits = forbiddenModeBits
-        self.isShared = isShared
-    }
+    public internal(set) var isShared = false
 
     /// Owned by this user and writable only by it.
     public static let own = DirectoryRule(

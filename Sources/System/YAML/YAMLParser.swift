@@ -9,7 +9,7 @@ public enum YAMLParser {
     public static func parse(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
         guard bytes.count <= YAMLLimits.bytesMax else {
             throw YAMLError(
-                line: 1, column: 1, "the file exceeds \(YAMLLimits.bytesMax) bytes")
+                line: 1, column: 1, reason: "the file exceeds \(YAMLLimits.bytesMax) bytes")
         }
         return try withoutTypes {
             try bytes.withUnsafeBufferPointer { buffer in
@@ -27,7 +27,7 @@ public enum YAMLParser {
         } catch let error as YAMLError {
             throw error
         } catch {
-            throw YAMLError(line: 1, column: 1, "\(error)")
+            throw YAMLError(line: 1, column: 1, reason: "\(error)")
         }
     }
 
@@ -154,7 +154,9 @@ struct Event {
         YAMLNode(content, line: line, column: column)
     }
 
-    func error(_ reason: String) -> YAMLError { YAMLError(line: line, column: column, reason) }
+    func error(_ reason: String) -> YAMLError {
+        YAMLError(line: line, column: column, reason: reason)
+    }
 }
 
 /// libyaml's parser over bytes that outlive it.
@@ -165,7 +167,7 @@ struct EventReader: ~Copyable {
         parser = .allocate(capacity: 1)
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
-            throw YAMLError(line: 1, column: 1, "not enough memory for a parser")
+            throw YAMLError(line: 1, column: 1, reason: "not enough memory for a parser")
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
@@ -209,7 +211,7 @@ struct EventReader: ~Copyable {
         let context = problem.context.map { " \(String(cString: $0))" } ?? ""
         return YAMLError(
             line: Int(problem.problem_mark.line) + 1, column: Int(problem.problem_mark.column) + 1,
-            reason + context)
+            reason: reason + context)
     }
 }
 
@@ -221,13 +223,6 @@ public struct YAMLError: Error, Hashable, Sendable, CustomStringConvertible {
     public let column: Int
     /// The problem.
     public let reason: String
-
-    /// Creates an error at a position.
-    public init(line: Int, column: Int, _ reason: String) {
-        self.line = line
-        self.column = column
-        self.reason = reason
-    }
 
     /// `3:7: reason`
     public var description: String { "\(line):\(column): \(reason)" }

@@ -44,8 +44,6 @@ package struct CropToStep: ValuedStep {
 
     package var key: String { "ImagebusCropToTransformer({\(extent)},\(gravity))" }
 
-    package var demand: StepDemand { .everything }
-
     /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
@@ -80,17 +78,11 @@ package struct CropRatioStep: ValuedStep {
 
     package var key: String { "ImagebusCropRatioTransformer(\(ratio),\(gravity))" }
 
-    package var demand: StepDemand { .everything }
-
     /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
     package func size(after source: PixelSize) -> PixelSize? {
         ratio.isPermitted ? ratio.largest(in: source) : nil
-    }
-
-    package func nominalSize(after source: PixelSize?) -> PixelSize? {
-        source.map { size(after: $0) ?? $0 }
     }
 
     package func scaled(by factor: Double) -> TransformStep? {
@@ -121,8 +113,6 @@ package struct TrimStep: ValuedStep {
         return "ImagebusTrimTransformer(\(decimalText(tolerance))\(color))"
     }
 
-    package var demand: StepDemand { .everything }
-
     package var looksForItsSize: Bool { true }
 
     package static let values: [StepValue<Self>] = [
@@ -150,8 +140,6 @@ package struct PadStep: ValuedStep {
         "ImagebusPadTransformer({\(sixDecimals(size.width)),\(sixDecimals(size.height))},"
             + "\(gravity),\(color.hexText))"
     }
-
-    package var demand: StepDemand { .everything }
 
     /// Fill colors are sRGB.
     package var takesDepth: Bool { color == .clear }
@@ -211,17 +199,11 @@ package struct PadRatioStep: ValuedStep {
         "ImagebusPadRatioTransformer(\(ratio),\(gravity),\(color.hexText))"
     }
 
-    package var demand: StepDemand { .everything }
-
     /// Fill colors are sRGB.
     package var takesDepth: Bool { color == .clear }
 
     package func size(after source: PixelSize) -> PixelSize? {
         ratio.isPermitted ? ratio.smallest(around: source) : nil
-    }
-
-    package func nominalSize(after source: PixelSize?) -> PixelSize? {
-        source.map { size(after: $0) ?? $0 }
     }
 
     package func scaled(by factor: Double) -> TransformStep? {
@@ -257,8 +239,6 @@ package struct ExtendStep: ValuedStep {
         return "ImagebusExtendTransformer({"
             + sides.map { sixDecimals($0) }.joined(separator: ",") + "},\(fill))"
     }
-
-    package var demand: StepDemand { .everything }
 
     /// Fill colors are sRGB.
     package var takesDepth: Bool {

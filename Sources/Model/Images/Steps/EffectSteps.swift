@@ -4,6 +4,8 @@ package struct FlattenStep: ValuedStep {
 
     package var key: String { "ImagebusFlattenTransformer(\(color.hexText))" }
 
+    package var demand: StepDemand { .nothing }
+
     package static let values: [StepValue<Self>] = [
         .color(\.color, isOptional: false, isOpaque: true)
     ]
@@ -20,6 +22,8 @@ package struct FlattenStep: ValuedStep {
 package struct GrayscaleStep: ValuedStep {
     package var key: String { "ImagebusGrayscaleTransformer()" }
 
+    package var demand: StepDemand { .nothing }
+
     package static let blank = GrayscaleStep()
 
     package var step: TransformStep { .grayscale }
@@ -32,8 +36,6 @@ package struct GrayscaleStep: ValuedStep {
 package struct SepiaStep: ValuedStep {
     package var key: String { "ImagebusSepiaTransformer()" }
 
-    package var demand: StepDemand { .everything }
-
     package static let blank = SepiaStep()
 
     package var step: TransformStep { .sepia }
@@ -45,8 +47,6 @@ package struct SepiaStep: ValuedStep {
 /// Inverts the colors. In SDWebImage this is a Core Image filter.
 package struct InvertStep: ValuedStep {
     package var key: String { "SDImageFilterTransformer(CIColorInvert)" }
-
-    package var demand: StepDemand { .everything }
 
     package static let blank = InvertStep()
 
@@ -61,8 +61,6 @@ package struct TintStep: ValuedStep {
     package var mode: BlendMode
 
     package var key: String { "SDImageTintTransformer(\(color.hexText),\(mode.rawValue))" }
-
-    package var demand: StepDemand { .everything }
 
     package static let values: [StepValue<Self>] = [
         .color(\.color, isOptional: false), .mode(\.mode),
@@ -226,8 +224,6 @@ package struct RoundStep: ValuedStep {
         "SDImageRoundCornerTransformer(\(decimalText(radius)),\(corners.keyText),"
             + "\(decimalText(border)),\(color?.hexText ?? "(null)"))"
     }
-
-    package var demand: StepDemand { .everything }
 
     /// Returns `nil` if the border leaves nothing of the image, as in SDWebImage.
     package func size(after source: PixelSize) -> PixelSize? {

@@ -229,8 +229,6 @@ package struct ResizeToStep: ValuedStep {
             + "{\(sixDecimals(least.width)),\(sixDecimals(least.height))},\(gravity))"
     }
 
-    package var demand: StepDemand { .everything }
-
     /// Saliency is computed on 8-bit samples.
     package var takesDepth: Bool { gravity.isPlace }
 
@@ -367,6 +365,8 @@ package struct ScaleDownStep: NumberStep {
     package func size(after source: PixelSize) -> PixelSize? {
         resize(of: source).size(after: source)
     }
+
+    package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
 
     /// Returns the equivalent resize for an image of that size: the box is the largest with the
     /// image's aspect ratio and no more pixels, each side rounded down.

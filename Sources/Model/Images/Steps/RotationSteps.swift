@@ -168,10 +168,6 @@ package struct RotateStep: StepForm {
 
     package func size(after source: PixelSize) -> PixelSize? { rotation.size(of: source) }
 
-    package func nominalSize(after source: PixelSize?) -> PixelSize? {
-        source.map { rotation.size(of: $0) ?? $0 }
-    }
-
     package func check(pixelsMax: Int) throws(ImageError) {
         guard abs(rotation.radians) <= Rotation.radiansMax else {
             throw ImageError(

@@ -138,6 +138,9 @@ extension ValuedStep {
 
     package var name: String { Self.syntax.name }
 
+    /// Most steps change pixels that a reduced decode would have merged.
+    package var demand: StepDemand { .everything }
+
     package var parameters: [String: String] {
         let texts = Self.values.map { (name: $0.name, text: $0.text(self)) }
         return texts.reduce(into: [:]) { $0[$1.name] = $1.text }
@@ -294,6 +297,4 @@ extension NumberStep {
     package static var blank: Self { Self(traits.range.lowerBound) }
 
     package var key: String { "\(Self.traits.key)(\(number.keyText))" }
-
-    package var demand: StepDemand { .everything }
 }

@@ -215,7 +215,9 @@ extension StepForm {
     /// Most steps change pixels and not the size.
     package func size(after source: PixelSize) -> PixelSize? { source }
 
-    package func nominalSize(after source: PixelSize?) -> PixelSize? { source }
+    package func nominalSize(after source: PixelSize?) -> PixelSize? {
+        source.map { size(after: $0) ?? $0 }
+    }
 
     package var looksForItsSize: Bool { false }
 
@@ -223,7 +225,7 @@ extension StepForm {
 
     package func scaled(by ratio: Double) -> TransformStep? { nil }
 
-    /// Most steps work with any number of pixels.
+    /// Steps that only move pixels work with any number of them.
     package var demand: StepDemand { .nothing }
 
     package func check(pixelsMax: Int) throws(ImageError) {}
