@@ -253,11 +253,10 @@ private struct GraphicControl {
         let offset = image.lowerBound
         guard let x = file.littleEndian(2, at: offset + 1),
             let y = file.littleEndian(2, at: offset + 3),
-            let width = file.littleEndian(2, at: offset + 5),
-            let height = file.littleEndian(2, at: offset + 7)
+            let size = file.littleSides(2, at: offset + 5)
         else { return nil }
         return FrameRecord(
-            area: PixelRect(x: x, y: y, size: PixelSize(width: width, height: height)),
+            area: PixelRect(x: x, y: y, size: size),
             duration: FrameTiming.duration(stated: hundredths * 10_000), disposal: disposal,
             blending: .over, mayBeTransparent: isTransparent,
             parts: (isTransparent ? part.map { [$0] } ?? [] : []) + [image])
@@ -423,13 +422,13 @@ extension AnimationMap {
         let start = body.lowerBound
         guard body.count > 16, let x = file.littleEndian(3, at: start),
             let y = file.littleEndian(3, at: start + 3),
-            let width = file.littleEndian(3, at: start + 6),
-            let height = file.littleEndian(3, at: start + 9),
+            let sides = file.littleSides(3, at: start + 6),
             let milliseconds = file.littleEndian(3, at: start + 12),
             let flags = file.byte(start + 15)
         else { return nil }
         let area = PixelRect(
-            x: 2 * x, y: 2 * y, size: PixelSize(width: width + 1, height: height + 1))
+            x: 2 * x, y: 2 * y,
+            size: PixelSize(width: sides.width + 1, height: sides.height + 1))
         guard area.intersection(with: canvas) == area else { return nil }
         let pixels = start + 16..<body.upperBound
         return FrameRecord(

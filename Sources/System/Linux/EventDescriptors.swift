@@ -136,16 +136,10 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let hangUp = Signal(rawValue: SIGHUP)
     /// SIGINT: Ctrl-C.
     public static let interrupt = Signal(rawValue: SIGINT)
-    /// SIGQUIT: Ctrl-\.
-    public static let quit = Signal(rawValue: SIGQUIT)
     /// SIGABRT: the process called abort.
     public static let abort = Signal(rawValue: SIGABRT)
     /// SIGKILL: immediate termination; can't be blocked.
     public static let kill = Signal(rawValue: SIGKILL)
-    /// SIGUSR1.
-    public static let user1 = Signal(rawValue: SIGUSR1)
-    /// SIGUSR2.
-    public static let user2 = Signal(rawValue: SIGUSR2)
     /// SIGSEGV: access to an unmapped address.
     public static let segmentationFault = Signal(rawValue: SIGSEGV)
     /// SIGBUS: access to a mapped page without backing.
@@ -170,8 +164,6 @@ public struct Signal: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let stop = Signal(rawValue: SIGSTOP)
     /// SIGCONT: resumes the process.
     public static let resume = Signal(rawValue: SIGCONT)
-    /// SIGWINCH: the terminal was resized.
-    public static let windowChanged = Signal(rawValue: SIGWINCH)
 
     /// The name, such as `SIGTERM`.
     public var description: String {

@@ -84,8 +84,6 @@ extension Errno {
     public static let isDirectory = Errno(rawValue: EISDIR)
     /// EINVAL: an invalid argument; also a path that contains a zero byte.
     public static let invalidArgument = Errno(rawValue: EINVAL)
-    /// EMFILE: the process has reached its limit of open descriptors.
-    public static let tooManyDescriptors = Errno(rawValue: EMFILE)
     /// EFBIG: the file would exceed its size limit (RLIMIT_FSIZE or the file system's own).
     public static let fileTooLarge = Errno(rawValue: EFBIG)
     /// ENOSPC: the file system is full.

@@ -61,12 +61,8 @@ public struct ZMQError: RawRepresentable, Error, Hashable, Sendable, CustomStrin
     public static let hostUnreachable = ZMQError(rawValue: EHOSTUNREACH)
     /// ETERM: the context was shut down.
     public static let terminated = ZMQError(rawValue: ETERM)
-    /// EFSM: the socket's state doesn't permit this call.
-    public static let wrongState = ZMQError(rawValue: EFSM)
     /// ENOTSOCK: not an open socket.
     public static let notSocket = ZMQError(rawValue: ENOTSOCK)
-    /// EADDRINUSE: the endpoint is already bound.
-    public static let addressInUse = ZMQError(rawValue: EADDRINUSE)
     /// ENOENT: the endpoint isn't bound or connected here; for ipc, its directory doesn't exist.
     public static let noEndpoint = ZMQError(rawValue: ENOENT)
     /// EINVAL: an invalid option, endpoint or size.
@@ -293,6 +289,15 @@ public struct SocketOptions: Hashable, Sendable {
     /// BACKLOG: the number of connections waiting to be accepted.
     public var backlog = 512
 
+    /// The options that are numbers of 32 bits.
+    fileprivate static let numbers:
+        [(option: Int32, path: any WritableKeyPath<SocketOptions, Int> & Sendable)] = [
+            (ZMQ_LINGER, \.lingerMilliseconds), (ZMQ_SNDHWM, \.sendQueueMax),
+            (ZMQ_RCVHWM, \.receiveQueueMax), (ZMQ_RECONNECT_IVL, \.reconnectMilliseconds),
+            (ZMQ_RECONNECT_IVL_MAX, \.reconnectMillisecondsMax),
+            (ZMQ_HANDSHAKE_IVL, \.handshakeMilliseconds), (ZMQ_BACKLOG, \.backlog),
+        ]
+
     /// Creates the bus's options for the given frame limit.
     public init(frameBytesMax: Int) {
         self.frameBytesMax = frameBytesMax
@@ -307,38 +312,26 @@ extension Socket {
         handle.invalidatePoll()
         let size = try Self.get(pointer, ZMQ_MAXMSGSIZE, Int64(0))
         var options = SocketOptions(frameBytesMax: Int(size))
-        options.lingerMilliseconds = try number(ZMQ_LINGER)
-        options.sendQueueMax = try number(ZMQ_SNDHWM)
-        options.receiveQueueMax = try number(ZMQ_RCVHWM)
-        options.isImmediate = try number(ZMQ_IMMEDIATE) != 0
-        options.reconnectMilliseconds = try number(ZMQ_RECONNECT_IVL)
-        options.reconnectMillisecondsMax = try number(ZMQ_RECONNECT_IVL_MAX)
-        options.handshakeMilliseconds = try number(ZMQ_HANDSHAKE_IVL)
-        options.backlog = try number(ZMQ_BACKLOG)
+        options.isImmediate = try Self.get(pointer, ZMQ_IMMEDIATE, Int32(0)) != 0
+        for (option, path) in SocketOptions.numbers {
+            options[keyPath: path] = Int(try Self.get(pointer, option, Int32(0)))
+        }
         return options
     }
 
     static func apply(
         _ options: SocketOptions, kind: SocketKind, to pointer: UnsafeMutableRawPointer
     ) throws(ZMQError) {
-        try set(pointer, ZMQ_LINGER, options.lingerMilliseconds)
-        try set(pointer, ZMQ_SNDHWM, options.sendQueueMax)
-        try set(pointer, ZMQ_RCVHWM, options.receiveQueueMax)
         try set(pointer, ZMQ_MAXMSGSIZE, exactly: Int64(options.frameBytesMax))
         try set(pointer, ZMQ_IMMEDIATE, options.isImmediate ? 1 : 0)
-        try set(pointer, ZMQ_RECONNECT_IVL, options.reconnectMilliseconds)
-        try set(pointer, ZMQ_RECONNECT_IVL_MAX, options.reconnectMillisecondsMax)
-        try set(pointer, ZMQ_HANDSHAKE_IVL, options.handshakeMilliseconds)
-        try set(pointer, ZMQ_BACKLOG, options.backlog)
+        for (option, path) in SocketOptions.numbers {
+            try set(pointer, option, options[keyPath: path])
+        }
         guard kind == .router else { return }
         // Without it, messages to a disconnected peer are silently dropped.
         try set(pointer, ZMQ_ROUTER_MANDATORY, 1)
         // A new connection must never take over the routing ID of a live peer.
         try set(pointer, ZMQ_ROUTER_HANDOVER, 0)
-    }
-
-    private borrowing func number(_ option: Int32) throws(ZMQError) -> Int {
-        Int(try Self.get(pointer, option, Int32(0)))
     }
 
     private static func set(
@@ -427,7 +420,7 @@ public struct SocketMonitor: ~Copyable {
     public mutating func next() throws(ZMQError) -> MonitorEvent? {
         guard try reader.receive(from: socket) else { return nil }
         return reader.withBytes(at: 0) { frame in
-            guard frame.count == 6 else { return .unknown(event: 0) }
+            guard frame.count == 6 else { return .other(0) }
             return MonitorEvent(
                 frame.loadUnaligned(fromByteOffset: 0, as: UInt16.self),
                 frame.loadUnaligned(fromByteOffset: 2, as: Int32.self))
@@ -440,51 +433,28 @@ public struct SocketMonitor: ~Copyable {
 public enum MonitorEvent: Hashable, Sendable {
     /// An outgoing connection is open, before the handshake.
     case connected(descriptor: Int32)
-    /// A connection attempt is in progress.
-    case connectDelayed(errno: Int32)
     /// The next attempt follows after this many milliseconds.
     case connectRetried(milliseconds: Int32)
-    /// The socket is listening.
-    case listening(descriptor: Int32)
-    /// The socket could not listen.
-    case bindFailed(errno: Int32)
     /// An incoming connection is open, before the handshake.
     case accepted(descriptor: Int32)
-    /// An incoming connection couldn't be accepted, for example for lack of descriptors.
-    case acceptFailed(errno: Int32)
     /// The handshake is complete and messages flow. libzmq doesn't report for which connection.
     case handshakeSucceeded
-    /// The handshake failed: not a ZeroMQ peer, or a system error.
-    case handshakeFailed(detail: Int32)
     /// The connection was lost: the peer closed it or died.
     case disconnected(descriptor: Int32)
     /// This side closed a listening or incomplete connection.
     case closed(descriptor: Int32)
-    /// Closing failed.
-    case closeFailed(errno: Int32)
-    /// The monitor has stopped; no event follows.
-    case monitorStopped
-    /// An event of a later libzmq.
-    case unknown(event: UInt16)
+    /// Any other event, such as a failed handshake, with its number.
+    case other(UInt16)
 
     init(_ event: UInt16, _ value: Int32) {
         switch Int32(event) {
         case ZMQ_EVENT_CONNECTED: self = .connected(descriptor: value)
-        case ZMQ_EVENT_CONNECT_DELAYED: self = .connectDelayed(errno: value)
         case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried(milliseconds: value)
-        case ZMQ_EVENT_LISTENING: self = .listening(descriptor: value)
-        case ZMQ_EVENT_BIND_FAILED: self = .bindFailed(errno: value)
         case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
-        case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(errno: value)
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded
-        case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL, ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL,
-            ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-            self = .handshakeFailed(detail: value)
         case ZMQ_EVENT_DISCONNECTED: self = .disconnected(descriptor: value)
         case ZMQ_EVENT_CLOSED: self = .closed(descriptor: value)
-        case ZMQ_EVENT_CLOSE_FAILED: self = .closeFailed(errno: value)
-        case ZMQ_EVENT_MONITOR_STOPPED: self = .monitorStopped
-        default: self = .unknown(event: event)
+        default: self = .other(event)
         }
     }
 }

@@ -23,11 +23,8 @@ extension Socket {
     public borrowing func send(
         _ bytes: UnsafeRawBufferPointer, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
-        let pointer = pointer
         handle.invalidatePoll()
-        return try Self.outcome {
-            czmq_send(pointer, bytes.baseAddress, bytes.count, Self.flags(more))
-        }
+        return try Self.send(bytes, more: more, to: pointer)
     }
 
     /// Sends one frame without blocking; libzmq copies the bytes.
@@ -37,9 +34,7 @@ extension Socket {
         let pointer = pointer
         handle.invalidatePoll()
         return try bytes.withUnsafeBytes { (raw) throws(ZMQError) in
-            try Self.outcome {
-                czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
-            }
+            try Self.send(raw, more: more, to: pointer)
         }
     }
 
@@ -51,9 +46,7 @@ extension Socket {
         let pointer = pointer
         handle.invalidatePoll()
         return try peer.withBytes { (raw) throws(ZMQError) in
-            try Self.outcome {
-                czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
-            }
+            try Self.send(raw, more: more, to: pointer)
         }
     }
 
@@ -76,6 +69,12 @@ extension Socket {
             fill(UnsafeMutableRawBufferPointer(start: zmq_msg_data(slot), count: byteCount))
             return try Self.outcome { czmq_msg_send(slot, pointer, Self.flags(more)) }
         }
+    }
+
+    private static func send(
+        _ bytes: UnsafeRawBufferPointer, more: Bool, to pointer: UnsafeMutableRawPointer
+    ) throws(ZMQError) -> SendOutcome {
+        try outcome { czmq_send(pointer, bytes.baseAddress, bytes.count, flags(more)) }
     }
 
     private static func flags(_ more: Bool) -> Int32 {

@@ -141,11 +141,7 @@ extension HeaderBytes {
     }
 
     private func coreSize(at start: Int) -> PixelSize? {
-        guard let width = littleEndian(2, at: start + 4),
-            let height = littleEndian(2, at: start + 6)
-        else { return nil }
-        let size = PixelSize(width: width, height: height)
-        return size.isPositive ? size : nil
+        littleSides(2, at: start + 4).flatMap { $0.isPositive ? $0 : nil }
     }
 }
 
@@ -209,11 +205,9 @@ extension HeaderBytes {
     /// pixel.
     private func iconPNG(_ range: Range<Int>) -> IconImage? {
         let start = range.lowerBound
-        guard has("IHDR", at: start + 12), let width = bigEndian(4, at: start + 16),
-            let height = bigEndian(4, at: start + 20), let bits = byte(start + 24),
-            let type = byte(start + 25), max(width, height) <= Int(Int32.max)
+        guard has("IHDR", at: start + 12), let size = sides(4, at: start + 16),
+            let bits = byte(start + 24), let type = byte(start + 25)
         else { return nil }
-        let size = PixelSize(width: width, height: height)
         let samples = [2: 3, 4: 2, 6: 4][type] ?? 1
         return size.isPositive
             ? IconImage(range: range, size: size, depth: Int(bits) * samples, bitmap: nil) : nil

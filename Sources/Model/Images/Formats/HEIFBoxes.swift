@@ -61,11 +61,7 @@ extension HeaderBytes {
 
     private var primaryItemSize: PixelSize? {
         for property in primaryProperties where property.type == BoxType.spatialExtents {
-            let start = property.content.lowerBound + Self.versionBytes
-            guard let width = bigEndian(4, at: start), let height = bigEndian(4, at: start + 4),
-                max(width, height) <= Int(Int32.max)
-            else { return nil }
-            return PixelSize(width: width, height: height)
+            return sides(4, at: property.content.lowerBound + Self.versionBytes)
         }
         return nil
     }

@@ -66,6 +66,24 @@ package struct HeaderBytes: ~Escapable {
         }
         return value
     }
+
+    /// Reads a width and the height behind it, big-endian numbers of `count` bytes; `nil` if they
+    /// are absent or exceed 2³¹ − 1.
+    func sides(_ count: Int, at offset: Int) -> PixelSize? {
+        guard let width = bigEndian(count, at: offset),
+            let height = bigEndian(count, at: offset + count),
+            max(width, height) <= Int(Int32.max)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// The same for little-endian numbers of at most three bytes.
+    func littleSides(_ count: Int, at offset: Int) -> PixelSize? {
+        guard let width = littleEndian(count, at: offset),
+            let height = littleEndian(count, at: offset + count)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
 }
 
 // Image sizes by format; `nil` if the size is not stated.
@@ -76,19 +94,14 @@ extension HeaderBytes {
     /// From IHDR, the first chunk (PNG specification, 11.2.2).
     package var pngSize: PixelSize? {
         guard bigEndian(7, at: 0) == 0x8950_4E47_0D0A_1A, byte(7) == 0x0A,
-            bigEndian(4, at: 8) == 13, has("IHDR", at: 12),
-            let width = bigEndian(4, at: 16), let height = bigEndian(4, at: 20),
-            max(width, height) <= Int(Int32.max)
+            bigEndian(4, at: 8) == 13, has("IHDR", at: 12)
         else { return nil }
-        return PixelSize(width: width, height: height)
+        return sides(4, at: 16)
     }
 
     /// Follows the signature (QOI specification, version 1.0).
     package var qoiSize: PixelSize? {
-        guard has("qoif", at: 0), let width = bigEndian(4, at: 4), let height = bigEndian(4, at: 8),
-            max(width, height) <= Int(Int32.max)
-        else { return nil }
-        return PixelSize(width: width, height: height)
+        has("qoif", at: 0) ? sides(4, at: 4) : nil
     }
 
     /// The maximum number of PNG chunks before the pixels.
@@ -165,10 +178,7 @@ extension HeaderBytes {
 
     /// The logical screen size (GIF89a, 18).
     package var gifSize: PixelSize? {
-        guard has("GIF87a", at: 0) || has("GIF89a", at: 0),
-            let width = littleEndian(2, at: 6), let height = littleEndian(2, at: 8)
-        else { return nil }
-        return PixelSize(width: width, height: height)
+        has("GIF87a", at: 0) || has("GIF89a", at: 0) ? littleSides(2, at: 6) : nil
     }
 
     /// From the frame header, after any number of other segments (ITU-T T.81, B.2.2).
@@ -212,10 +222,7 @@ extension HeaderBytes {
     }
 
     private var webPCanvas: PixelSize? {
-        guard let width = littleEndian(3, at: 24), let height = littleEndian(3, at: 27) else {
-            return nil
-        }
-        return PixelSize(width: width + 1, height: height + 1)
+        littleSides(3, at: 24).map { PixelSize(width: $0.width + 1, height: $0.height + 1) }
     }
 
     private var webPLosslessSize: PixelSize? {
@@ -226,9 +233,9 @@ extension HeaderBytes {
     /// From a key frame (RFC 6386, 9.1).
     private var webPFrameSize: PixelSize? {
         guard let tag = byte(20), tag & 1 == 0, bigEndian(3, at: 23) == 0x9D012A,
-            let width = littleEndian(2, at: 26), let height = littleEndian(2, at: 28)
+            let sides = littleSides(2, at: 26)
         else { return nil }
-        return PixelSize(width: width & 0x3FFF, height: height & 0x3FFF)
+        return PixelSize(width: sides.width & 0x3FFF, height: sides.height & 0x3FFF)
     }
 }
 
