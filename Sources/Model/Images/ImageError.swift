@@ -33,6 +33,11 @@ public struct ImageError: Error, Hashable, Sendable {
         includesAdvice = true
     }
 
+    /// Throws `invalidRequest` with this message unless a condition holds.
+    static func require(_ holds: Bool, _ message: @autoclosure () -> String) throws(ImageError) {
+        guard holds else { throw ImageError(.invalidRequest, message()) }
+    }
+
     /// The details as texts by name, as on the wire and in JSON.
     public var details: [String: String] {
         get { typedDetails.texts }

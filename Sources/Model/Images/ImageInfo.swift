@@ -148,9 +148,7 @@ public struct RequestedProperties: Hashable, Sendable {
 
     /// Throws if a request may not ask for these properties.
     package func check() throws(ImageError) {
-        guard isValid else {
-            throw ImageError(.invalidRequest, "facts: expected \(Self.expected)")
-        }
+        try ImageError.require(isValid, "facts: expected \(Self.expected)")
     }
 }
 

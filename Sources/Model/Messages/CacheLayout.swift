@@ -79,11 +79,9 @@ public struct CacheLayout: Hashable, Sendable {
     public func check(_ text: String, bytesMax: Int) throws(ImageError) {
         guard let composite = composite(ofStored: text) else { return }
         let longest = composite.caches.map { CacheKey.moved(text, to: $0).utf8.count }.max() ?? 0
-        guard longest <= bytesMax else {
-            throw ImageError(
-                .invalidRequest,
-                "the cache key is too long for this composite cache: use fewer steps")
-        }
+        try ImageError.require(
+            longest <= bytesMax,
+            "the cache key is too long for this composite cache: use fewer steps")
     }
 
     // MARK: - Jobs

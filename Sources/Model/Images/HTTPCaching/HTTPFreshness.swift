@@ -268,11 +268,9 @@ public struct AssumedLifetime: Hashable, Sendable {
 
     /// Throws if a request may not contain this value.
     package func check() throws(ImageError) {
-        guard [fresh, whileRevalidate, ifError].allSatisfy(Self.range.contains) else {
-            throw ImageError(
-                .invalidRequest,
-                "an assumed lifetime must be 0 to \(Self.range.upperBound) seconds")
-        }
+        try ImageError.require(
+            [fresh, whileRevalidate, ifError].allSatisfy(Self.range.contains),
+            "an assumed lifetime must be 0 to \(Self.range.upperBound) seconds")
     }
 }
 

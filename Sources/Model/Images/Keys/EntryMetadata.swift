@@ -16,9 +16,7 @@ public enum CacheTag {
 
     /// Throws `invalidRequest` if there are too many tags or an invalid one.
     public static func check(_ tags: [String]) throws(ImageError) {
-        guard tags.count <= countMax else {
-            throw ImageError(.invalidRequest, "a request accepts at most \(countMax) tags")
-        }
+        try ImageError.require(tags.count <= countMax, "a request accepts at most \(countMax) tags")
         for tag in tags where !isTag(tag) { throw noTag(tag) }
     }
 
@@ -134,18 +132,12 @@ public struct ExtendedData: Hashable, Sendable {
 
     /// Throws `invalidRequest` if the number of bytes or the media type is invalid.
     public func check() throws(ImageError) {
-        guard (1...Self.bytesMax).contains(bytes.count) else {
-            throw ImageError(
-                .invalidRequest,
-                "extended data must have 1 to \(Self.bytesMax) bytes, not \(bytes.count)"
-            )
-        }
-        guard Self.isMediaType(mediaType) else {
-            throw ImageError(
-                .invalidRequest,
-                "the media type of extended data is invalid: use one such as image/jpeg"
-            )
-        }
+        try ImageError.require(
+            (1...Self.bytesMax).contains(bytes.count),
+            "extended data must have 1 to \(Self.bytesMax) bytes, not \(bytes.count)")
+        try ImageError.require(
+            Self.isMediaType(mediaType),
+            "the media type of extended data is invalid: use one such as image/jpeg")
     }
 
     /// Returns whether a text may be a media type: visible ASCII of at most 255 bytes with a slash

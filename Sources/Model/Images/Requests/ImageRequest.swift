@@ -7,158 +7,101 @@ public struct ImageRequest: Hashable, Sendable {
     /// bytes.
     public var url: String {
         @inlinable get { shared.fields.url }
-        set {
-            unshare()
-            shared.fields.url = SourceURL.percentEncodingNonASCII(newValue)
-        }
+        set { fields.url = SourceURL.percentEncodingNonASCII(newValue) }
     }
     /// Request headers for the origin, in order.
     public var headers: [HTTPHeader] {
         @inlinable get { shared.fields.headers }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.headers
-        }
+        @inlinable _modify { yield &fields.headers }
     }
     /// The frame of an animation, counted from 0 in display order; `nil` for the frame that a still
     /// image decoder shows. A still image has only frame 0.
     public var frame: Int? {
         @inlinable get { shared.fields.frame }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.frame
-        }
+        @inlinable _modify { yield &fields.frame }
     }
     /// The thumbnail size, applied while decoding.
     public var thumbnail: Thumbnail? {
         @inlinable get { shared.fields.thumbnail }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.thumbnail
-        }
+        @inlinable _modify { yield &fields.thumbnail }
     }
     /// The steps, in execution order.
     public var steps: [TransformStep] {
         @inlinable get { shared.fields.steps }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.steps
-        }
+        @inlinable _modify { yield &fields.steps }
     }
     /// The scale of the thumbnail and of the steps from the first resize on: 2 for a display with
     /// two pixels per point. From 0.1 to 10.
     public var pixelRatio: Double {
         @inlinable get { shared.fields.pixelRatio }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.pixelRatio
-        }
+        @inlinable _modify { yield &fields.pixelRatio }
     }
     /// The encoding of the result.
     public var output: OutputOptions {
         @inlinable get { shared.fields.output }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.output
-        }
+        @inlinable _modify { yield &fields.output }
     }
     /// Whether only header properties are wanted, no pixels and no bytes.
     public var infoOnly: Bool {
         @inlinable get { shared.fields.infoOnly }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.infoOnly
-        }
+        @inlinable _modify { yield &fields.infoOnly }
     }
     /// Additional properties besides those of `ImageInfo`; requires `infoOnly`.
     public var properties: RequestedProperties {
         @inlinable get { shared.fields.properties }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.properties
-        }
+        @inlinable _modify { yield &fields.properties }
     }
     /// Whether the response explains how the image was produced. Doesn't affect keys or work.
     public var wantsExplanation: Bool {
         @inlinable get { shared.fields.wantsExplanation }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.wantsExplanation
-        }
+        @inlinable _modify { yield &fields.wantsExplanation }
     }
     /// The lifetime of a response whose origin states none; used only with
     /// `RequestOptions.respectCacheControl`.
     public var assumedLifetime: AssumedLifetime {
         @inlinable get { shared.fields.assumedLifetime }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.assumedLifetime
-        }
+        @inlinable _modify { yield &fields.assumedLifetime }
     }
     /// For how long a previous failure of its source rejects this request; `nil` for as long as the
     /// stack remembers the failure.
     public var earlierFailureMilliseconds: Int? {
         @inlinable get { shared.fields.earlierFailureMilliseconds }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.earlierFailureMilliseconds
-        }
+        @inlinable _modify { yield &fields.earlierFailureMilliseconds }
     }
     /// SDWebImage's option bits.
     public var options: RequestOptions {
         @inlinable get { shared.fields.options }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.options
-        }
+        @inlinable _modify { yield &fields.options }
     }
     /// Tiers queried for the result. SDWebImage's default is all.
     public var queryCacheTypes: CacheTypes {
         @inlinable get { shared.fields.queryCacheTypes }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.queryCacheTypes
-        }
+        @inlinable _modify { yield &fields.queryCacheTypes }
     }
     /// Tiers the result is stored in. SDWebImage's default is all.
     public var storeCacheTypes: CacheTypes {
         @inlinable get { shared.fields.storeCacheTypes }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.storeCacheTypes
-        }
+        @inlinable _modify { yield &fields.storeCacheTypes }
     }
     /// Tiers queried for the original. SDWebImage's default is disk.
     public var originalQueryCacheTypes: CacheTypes {
         @inlinable get { shared.fields.originalQueryCacheTypes }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.originalQueryCacheTypes
-        }
+        @inlinable _modify { yield &fields.originalQueryCacheTypes }
     }
     /// Tiers the original is stored in. SDWebImage's default is disk.
     public var originalStoreCacheTypes: CacheTypes {
         @inlinable get { shared.fields.originalStoreCacheTypes }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.originalStoreCacheTypes
-        }
+        @inlinable _modify { yield &fields.originalStoreCacheTypes }
     }
     /// Milliseconds until the request fails with `deadlineExceeded`.
     public var timeoutMilliseconds: Int {
         @inlinable get { shared.fields.timeoutMilliseconds }
-        @inlinable _modify {
-            unshare()
-            yield &shared.fields.timeoutMilliseconds
-        }
+        @inlinable _modify { yield &fields.timeoutMilliseconds }
     }
     /// Other settings for manager, caches, keys and replies.
     public var context: RequestContext {
         get { shared.fields.statedContext?.context ?? RequestContext() }
-        set {
-            unshare()
-            shared.fields.statedContext = newValue.isEmpty ? nil : StatedContext(newValue)
-        }
+        set { fields.statedContext = newValue.isEmpty ? nil : StatedContext(newValue) }
     }
     /// The fields in one shared object (copy on write), because requests are copied often and
     /// changed rarely.
@@ -170,13 +113,16 @@ public struct ImageRequest: Hashable, Sendable {
             RequestFields(url: SourceURL.percentEncodingNonASCII(url)))
     }
 
-    /// Makes the fields unique before a change.
-    @inlinable
-    mutating func unshare() {
-        if isKnownUniquelyReferenced(&shared) {
-            shared.forgetDigest()
-        } else {
-            shared = RequestFields.Shared(shared.fields)
+    /// The fields, made unique before a change.
+    @usableFromInline var fields: RequestFields {
+        @inlinable get { shared.fields }
+        @inlinable _modify {
+            if isKnownUniquelyReferenced(&shared) {
+                shared.forgetDigest()
+            } else {
+                shared = RequestFields.Shared(shared.fields)
+            }
+            yield &shared.fields
         }
     }
 

@@ -109,9 +109,7 @@ extension RequestContext {
     private static func check(fallback text: String) throws(ImageError) {
         do throws(ImageError) {
             let url = try SourceURL(text)
-            guard url.userInfo == nil else {
-                throw ImageError(.invalidRequest, "credentials are not supported")
-            }
+            try ImageError.require(url.userInfo == nil, "credentials are not supported")
         } catch {
             throw ImageError(.invalidRequest, "fallback URL: \(error.message)")
         }
@@ -120,11 +118,7 @@ extension RequestContext {
     /// Throws if the name is not `nil` and invalid; `what` is inserted into the message.
     public static func check(name: String?, _ what: String) throws(ImageError) {
         guard let name else { return }
-        guard isName(name) else {
-            throw ImageError(
-                .invalidRequest,
-                "the name of a \(what) must have \(nameRule)")
-        }
+        try ImageError.require(isName(name), "the name of a \(what) must have \(nameRule)")
     }
 
     /// The rule of `isName`, for error messages.
@@ -171,12 +165,10 @@ extension BaseKey {
         switch self {
         case .filter(let name): try RequestContext.check(name: name, "key filter")
         case .text(let text):
-            guard Self.isText(text) else {
-                throw ImageError(
-                    .invalidRequest,
-                    "a cache key must have 1 to \(RequestLimits.urlBytesMax) bytes "
-                        + "and no control characters")
-            }
+            try ImageError.require(
+                Self.isText(text),
+                "a cache key must have 1 to \(RequestLimits.urlBytesMax) bytes "
+                    + "and no control characters")
         }
     }
 

@@ -242,25 +242,18 @@ package struct OverlayStep: StepForm {
 
     package func check(pixelsMax: Int) throws(ImageError) {
         let places = -RequestLimits.sideMax...RequestLimits.sideMax
-        guard places.contains(overlay.x), places.contains(overlay.y) else {
-            throw ImageError(
-                .invalidRequest,
-                "overlay: X and Y must be at most \(RequestLimits.sideMax) pixels from an edge")
-        }
-        guard (0...1).contains(overlay.opacity) else {
-            throw ImageError(.invalidRequest, "overlay: the opacity must be a number from 0 to 1")
-        }
-        guard overlay.hasPlace else {
-            throw ImageError(
-                .invalidRequest,
-                "overlay: the gravity must be a position, such as southeast or fp:0.3:0.7")
-        }
-        guard overlay.size?.isPermitted ?? true else {
-            throw ImageError(
-                .invalidRequest,
-                "overlay: the size must be WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) "
-                    + "pixels, or above 0 and at most 100%")
-        }
+        try ImageError.require(
+            places.contains(overlay.x) && places.contains(overlay.y),
+            "overlay: X and Y must be at most \(RequestLimits.sideMax) pixels from an edge")
+        try ImageError.require(
+            (0...1).contains(overlay.opacity), "overlay: the opacity must be a number from 0 to 1")
+        try ImageError.require(
+            overlay.hasPlace,
+            "overlay: the gravity must be a position, such as southeast or fp:0.3:0.7")
+        try ImageError.require(
+            overlay.size?.isPermitted ?? true,
+            "overlay: the size must be WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) "
+                + "pixels, or above 0 and at most 100%")
         guard let url = try? SourceURL(overlay.url), url.hasAuthority, url.userInfo == nil else {
             throw ImageError(
                 .invalidRequest,

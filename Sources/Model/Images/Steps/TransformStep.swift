@@ -287,9 +287,7 @@ package struct StepSyntax: Sendable {
 extension PixelSize {
     /// Throws if the size is invalid as the box of a step.
     func checkAsBox(of step: String) throws(ImageError) {
-        guard isPositive else {
-            throw ImageError(.invalidRequest, "\(step): width and height must be positive")
-        }
+        try ImageError.require(isPositive, "\(step): width and height must be positive")
         guard max(width, height) <= RequestLimits.sideMax else {
             throw .tooLarge(step, limit: RequestLimits.sideMax, "pixels per side")
         }
@@ -351,13 +349,11 @@ extension CustomStep: NamedStep {
     package var demand: StepDemand { .everything }
 
     package func check(pixelsMax: Int) throws(ImageError) {
-        guard isValid else {
-            throw ImageError(
-                .invalidRequest,
-                "custom: expected \(Self.syntax.expected); at most \(RequestLimits.parametersMax) "
-                    + "parameters, \(RequestLimits.nameBytesMax) bytes per name and "
-                    + "\(RequestLimits.parameterBytesMax) per value")
-        }
+        try ImageError.require(
+            isValid,
+            "custom: expected \(Self.syntax.expected); at most \(RequestLimits.parametersMax) "
+                + "parameters, \(RequestLimits.nameBytesMax) bytes per name and "
+                + "\(RequestLimits.parameterBytesMax) per value")
     }
 
     /// The error if no worker is granted the step.
