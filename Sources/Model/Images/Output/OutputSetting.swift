@@ -26,6 +26,10 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         package let values: Values
         /// The formats that support it.
         package let formats: [ImageFormat]
+
+        init(_ name: String, _ values: Values, _ formats: [ImageFormat]) {
+            (self.name, self.values, self.formats) = (name, values, formats)
+        }
     }
 
     package var row: Row { Self.rows[rawValue] }
@@ -34,62 +38,38 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
 
     private var definition: Row {
         switch self {
-        case .progressive:
-            Row(name: "progressive", values: .flag, formats: [.jpeg, .png, .gif])
-        case .optimize:
-            Row(name: "optimise", values: .flag, formats: [.jpeg])
+        case .progressive: Row("progressive", .flag, [.jpeg, .png, .gif])
+        case .optimize: Row("optimise", .flag, [.jpeg])
         case .subsampling:
-            Row(
-                name: "subsampling", values: .word(["auto", "420", "444"], usual: 0),
-                formats: [.jpeg, .avif])
-        case .colors:
-            Row(name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif])
-        case .dither:
-            Row(name: "dither", values: .number(0...100, usual: 100), formats: [.png, .gif])
+            Row("subsampling", .word(["auto", "420", "444"], usual: 0), [.jpeg, .avif])
+        case .colors: Row("colours", .number(2...256, usual: nil), [.png, .gif])
+        case .dither: Row("dither", .number(0...100, usual: 100), [.png, .gif])
         case .effort:
             Row(
-                name: "effort", values: .number(0...10, usual: nil),
-                formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil })
-        case .nearLossless:
-            Row(name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp])
-        case .alphaQuality:
-            Row(
-                name: "alpha-quality", values: .number(0...100, usual: 100),
-                formats: [.webp, .avif])
-        case .sharpYUV:
-            Row(name: "sharp-yuv", values: .flag, formats: [.webp])
+                "effort", .number(0...10, usual: nil),
+                ImageFormat.encodable.filter { $0.traits.output?.efforts != nil })
+        case .nearLossless: Row("near-lossless", .number(0...100, usual: nil), [.webp])
+        case .alphaQuality: Row("alpha-quality", .number(0...100, usual: 100), [.webp, .avif])
+        case .sharpYUV: Row("sharp-yuv", .flag, [.webp])
         case .background:
             Row(
-                name: "background", values: .color(usual: 0xFF_FFFF),
-                formats: ImageFormat.encodable.filter { !$0.carriesAlpha })
+                "background", .color(usual: 0xFF_FFFF),
+                ImageFormat.encodable.filter { !$0.carriesAlpha })
         case .maxBytes:
             Row(
-                name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
-                formats: ImageFormat.encodable)
-        case .accept:
-            Row(
-                name: "accept", values: .formats(OutputOptions.acceptable),
-                formats: ImageFormat.encodable)
-        case .icc:
-            Row(
-                name: "icc", values: .word(["srgb", "keep"], usual: nil),
-                formats: ImageFormat.encodable)
+                "max-bytes", .number(OutputOptions.maxBytesRange, usual: nil), ImageFormat.encodable
+            )
+        case .accept: Row("accept", .formats(OutputOptions.acceptable), ImageFormat.encodable)
+        case .icc: Row("icc", .word(["srgb", "keep"], usual: nil), ImageFormat.encodable)
         case .metadata:
-            Row(
-                name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
-                formats: ImageFormat.encodable)
-        case .embedThumbnail:
-            Row(name: "embed-thumbnail", values: .flag, formats: [.jpeg])
+            Row("metadata", .word(["none", "copyright", "all"], usual: nil), ImageFormat.encodable)
+        case .embedThumbnail: Row("embed-thumbnail", .flag, [.jpeg])
         case .depth:
             Row(
-                name: "depth", values: .word(OutputOptions.depths.map { "\($0)" }, usual: nil),
-                formats: ImageFormat.encodable.filter { $0.depths.count > 1 })
-        case .hdr:
-            Row(name: "hdr", values: .flag, formats: ImageFormat.encodable)
-        case .pass:
-            Row(
-                name: "pass", values: .formats(OutputOptions.passable),
-                formats: ImageFormat.encodable)
+                "depth", .word(OutputOptions.depths.map { "\($0)" }, usual: nil),
+                ImageFormat.encodable.filter { $0.depths.count > 1 })
+        case .hdr: Row("hdr", .flag, ImageFormat.encodable)
+        case .pass: Row("pass", .formats(OutputOptions.passable), ImageFormat.encodable)
         }
     }
 
