@@ -52,7 +52,7 @@ private final class OtherCoordinator: Sendable {
     private let hasEnded = Monitor(false)
 
     init(at path: String) throws {
-        let endpoint = try Endpoint.ipc(path: path)
+        let endpoint = try Endpoint(path: path)
         _ = BackgroundThread { [self] in
             try? serve(endpoint)
             hasEnded.withLock { $0 = true }

@@ -70,9 +70,9 @@ struct SandboxTests {
 
     @Test func theProfileIsTheTableOfTheDesign() throws {
         let paths = RuntimePaths(root: "/r")
-        let decode = SandboxProfile.of(.decode, paths: paths, arenaBytesMax: 5 << 20)
-        #expect(decode?.inputs == ["/r/arena/coordinator", "/r/arena/download", "/r/arena/cache"])
-        #expect(decode?.own == ["/r/arena/decode", paths.controlDirectory(.decode)])
+        let decode = SandboxProfile.decode(paths: paths, arenaBytesMax: 5 << 20)
+        #expect(decode.inputs == ["/r/arena/coordinator", "/r/arena/download", "/r/arena/cache"])
+        #expect(decode.own == ["/r/arena/decode", paths.controlDirectory(.decode)])
         let names = try ["vector", "ftp"].map { try #require(PoolName($0)) }
         let vector = SandboxProfile.decode(
             pool: names[0], inputs: [names[1]], paths: paths, arenaBytesMax: 0)
@@ -81,12 +81,9 @@ struct SandboxTests {
             vector.inputs == [
                 "/r/arena/coordinator", "/r/arena/download", "/r/arena/cache", "/r/arena/ftp",
             ])
-        #expect(decode?.fileBytesMax == 5 << 20)
-        let transform = SandboxProfile.of(.transform, paths: paths, arenaBytesMax: 0)
-        #expect(transform?.inputs == ["/r/arena/decode"])
-        #expect(transform?.fileBytesMax == 1 << 20)
-        for kind in [WorkerKind.coordinator, .download, .cache] {
-            #expect(SandboxProfile.of(kind, paths: paths, arenaBytesMax: 0) == nil)
-        }
+        #expect(decode.fileBytesMax == 5 << 20)
+        let transform = SandboxProfile.transform(paths: paths, arenaBytesMax: 0)
+        #expect(transform.inputs == ["/r/arena/decode"])
+        #expect(transform.fileBytesMax == 1 << 20)
     }
 }

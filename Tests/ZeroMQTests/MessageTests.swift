@@ -138,7 +138,7 @@ import ZeroMQ
     @Test func aMissingDirectoryIsATypedErrorOfBind() throws {
         let context = try Context()
         let socket = try Socket(.router, in: context, SocketOptions(frameBytesMax: 1))
-        let endpoint = try Endpoint.ipc(path: "/tmp/ib-not-there/s")
+        let endpoint = try Endpoint(path: "/tmp/ib-not-there/s")
         #expect(throws: ZMQError.noEndpoint) { try socket.bind(endpoint) }
     }
 

@@ -52,7 +52,7 @@ import ZeroMQ
         let thread = try Thread(name: "watcher") { watcher.serve(path: path) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let socket = try Socket(.dealer, in: try Context(), SocketOptions(frameBytesMax: 100))
-            try socket.connect(try Endpoint.ipc(path: path))
+            try socket.connect(try Endpoint(path: path))
             guard try socket.send(text: "hello") == .sent, try socket.receiveText() == ["die"]
             else { exit(1) }
             kill(getpid(), SIGKILL)
@@ -76,7 +76,7 @@ import ZeroMQ
     @Test func aSocketMayEndBeforeItsMonitor() throws {
         let context = try Context()
         let directory = try TemporaryDirectory()
-        let endpoint = try Endpoint.ipc(path: directory.path + "/s")
+        let endpoint = try Endpoint(path: directory.path + "/s")
         let (listening, monitorStopped): (UInt16, UInt16) = (0x0008, 0x0400)
         var monitor: SocketMonitor
         do {
@@ -93,7 +93,7 @@ import ZeroMQ
         options.handshakeMilliseconds = 200
         let pair = try SocketPair(options)
         var monitor = try SocketMonitor(pair.router, in: pair.context)
-        let stranger = try Stranger(path: try #require(pair.endpoint.path))
+        let stranger = try Stranger(path: pair.endpoint.path)
         try stranger.descriptor.writeAll(Array(repeating: 0x47, count: 64))
         // A failed handshake has one of three numbers.
         #expect(

@@ -18,10 +18,10 @@ final class SocketPair {
     ) throws {
         if let path {
             directory = nil
-            endpoint = try Endpoint.ipc(path: path)
+            endpoint = try Endpoint(path: path)
         } else {
             let created = try TemporaryDirectory()
-            endpoint = try Endpoint.ipc(path: created.path + "/s")
+            endpoint = try Endpoint(path: created.path + "/s")
             directory = consume created
         }
         context = try Context()

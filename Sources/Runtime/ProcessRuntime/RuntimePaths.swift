@@ -214,15 +214,6 @@ public enum AdminSecret {
     }
 }
 
-/// The file with the secret that workers of an external pool present to their listener.
-public enum PoolSecret {
-    /// Returns the current secret of a pool. nil if there is none that can be read; whether one is
-    /// required is then up to the coordinator.
-    public static func of(_ pool: PoolName, in paths: RuntimePaths) -> ListenerSecret? {
-        ListenerSecret(inFile: paths.backSecretFile(pool))
-    }
-}
-
 extension ListenerSecret {
     /// Reads the secret from a file that isn't a link; nil if the file doesn't exist or has the
     /// wrong length.

@@ -169,20 +169,6 @@ package struct SandboxProfile: Hashable, Sendable {
     /// intermediate buffers. Mapped inputs and outputs don't count.
     static let drawingBytesMax: UInt64 = 512 << 20
 
-    /// Returns the profile of a kind; `nil` for a kind that needs no sandbox because it doesn't
-    /// open other processes' files.
-    ///
-    /// `arenaBytesMax` is the limit of its own arena, which may be a single segment.
-    package static func of(
-        _ kind: WorkerKind, paths: RuntimePaths, arenaBytesMax: Int
-    ) -> SandboxProfile? {
-        switch kind {
-        case .decode: decode(paths: paths, arenaBytesMax: arenaBytesMax)
-        case .transform: transform(paths: paths, arenaBytesMax: arenaBytesMax)
-        case .coordinator, .download, .cache: nil
-        }
-    }
-
     private typealias Pools = (own: PoolName, inputs: [PoolName])
 
     /// Returns the profile of a decode worker. See `of`.

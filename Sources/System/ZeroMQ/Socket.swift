@@ -97,51 +97,38 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public enum Failure: Error, Hashable, Sendable {
         /// The path of a Unix socket is limited to 107 bytes (`sun_path` without its terminator).
         case pathTooLong(bytes: Int)
-        /// The path or name is empty or contains a zero byte, or starts with `*` (wildcard) or `@`
+        /// The path is empty or contains a zero byte, or it is `*` (wildcard) or starts with `@`
         /// (abstract).
         case badName
-        /// The transport is neither `ipc://` nor `inproc://`.
+        /// The transport is not `ipc://`.
         case unknownTransport
     }
 
     /// The largest number of bytes in the path of a Unix socket.
     public static let pathBytesMax = 107
 
+    /// The path of the Unix socket.
+    public let path: String
+
     /// The endpoint in libzmq's notation, such as `ipc:///run/imagebus/front/front.sock`.
-    public let description: String
-    /// The path of the Unix socket; `nil` for an in-process endpoint.
-    public let path: String?
+    public var description: String { Self.scheme + path }
 
-    private init(description: String, path: String?) {
-        self.description = description
-        self.path = path
-    }
+    private static let scheme = "ipc://"
 
-    /// Returns the Unix socket at this path. Its directory must exist when it's bound.
-    public static func ipc(path: String) throws(Failure) -> Endpoint {
+    /// Creates the endpoint of a Unix socket. Its directory must exist when it's bound.
+    public init(path: String) throws(Failure) {
         let count = path.utf8.count
-        if count > pathBytesMax { throw .pathTooLong(bytes: count) }
+        if count > Self.pathBytesMax { throw .pathTooLong(bytes: count) }
         if path.utf8.contains(0) || path.isEmpty || path == "*" || path.hasPrefix("@") {
             throw .badName
         }
-        return Endpoint(description: "ipc://" + path, path: path)
+        self.path = path
     }
 
-    /// Returns a name within one `Context`, at most 255 bytes. Bind it before connecting.
-    public static func inproc(name: String) throws(Failure) -> Endpoint {
-        if name.isEmpty || name.utf8.count > 255 || name.utf8.contains(0) { throw .badName }
-        return Endpoint(description: "inproc://" + name, path: nil)
-    }
-
-    /// Parses `ipc://PATH` or `inproc://NAME`.
+    /// Parses `ipc://PATH`.
     public init(parsing text: String) throws(Failure) {
-        if text.hasPrefix("ipc://") {
-            self = try .ipc(path: String(text.dropFirst(6)))
-        } else if text.hasPrefix("inproc://") {
-            self = try .inproc(name: String(text.dropFirst(9)))
-        } else {
-            throw .unknownTransport
-        }
+        guard text.hasPrefix(Self.scheme) else { throw .unknownTransport }
+        try self.init(path: String(text.dropFirst(Self.scheme.count)))
     }
 }
 

@@ -18,7 +18,7 @@ final class WirePeer {
     init(_ path: String, frameBytesMax: Int = 1 << 20) throws {
         context = try Context()
         connection = try BusConnection(
-            to: try Endpoint.ipc(path: path), in: context, frameBytesMax: frameBytesMax)
+            to: try Endpoint(path: path), in: context, frameBytesMax: frameBytesMax)
         _ = loop.add(connection.monitor.socket)
         _ = loop.add(connection.socket)
         let deadline = Instant.now().adding(milliseconds: defaultTimeout.milliseconds)

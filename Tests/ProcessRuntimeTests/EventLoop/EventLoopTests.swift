@@ -86,7 +86,7 @@ import ZeroMQ
     @Test func aBudgetLeavesTheRestToTheNextTurn() throws {
         let context = try Context()
         let directory = try TemporaryDirectory()
-        let endpoint = try Endpoint.ipc(path: directory.path + "/s")
+        let endpoint = try Endpoint(path: directory.path + "/s")
         let options = SocketOptions(frameBytesMax: 100)
         let router = try Socket(.router, in: context, options)
         var monitor = try SocketMonitor(router, in: context)

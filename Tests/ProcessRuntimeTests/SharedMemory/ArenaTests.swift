@@ -217,12 +217,4 @@ final class ArenaBench {
         let directory = try FileDescriptor.openDirectory(bench.stagePath)
         #expect(try directory.status(of: bench.segmentName(reference)).mode == 0o640)
     }
-
-    @Test func orphansGoAndTheLivingStay() throws {
-        let bench = try ArenaBench()
-        _ = try bench.arena.reserve(100)
-        let path = bench.directories.path(of: .stage, producer: .decode)
-        #expect(try OrphanSegments.remove(in: path, living: [bench.incarnation]) == 0)
-        #expect(try OrphanSegments.remove(in: path, living: []) == 1)
-    }
 }

@@ -13,9 +13,12 @@ struct ProbePlaces {
     private static let arenaBytesMax = 64 << 20
 
     init?(_ kind: WorkerKind, paths: RuntimePaths) {
-        let profile = SandboxProfile.of(kind, paths: paths, arenaBytesMax: Self.arenaBytesMax)
-        guard let profile else { return nil }
-        (self.kind, self.profile, self.paths) = (kind, profile, paths)
+        switch kind {
+        case .decode: profile = .decode(paths: paths, arenaBytesMax: Self.arenaBytesMax)
+        case .transform: profile = .transform(paths: paths, arenaBytesMax: Self.arenaBytesMax)
+        case .coordinator, .download, .cache: return nil
+        }
+        (self.kind, self.paths) = (kind, paths)
     }
 
     /// An arena that this kind neither reads nor writes.

@@ -70,7 +70,7 @@ struct ClientConnection: ~Copyable {
         _ executor: ConnectionExecutor, _ answers: RepeatedAnswers, _ copies: BufferPool
     ) throws {
         let context = try Context()
-        let endpoint = try Endpoint.ipc(path: configuration.endpoint)
+        let endpoint = try Endpoint(path: configuration.endpoint)
         let connection = try BusConnection(
             to: endpoint, in: context, frameBytesMax: MessageLimits.frontFrameBytesMax,
             servers: configuration.servers)

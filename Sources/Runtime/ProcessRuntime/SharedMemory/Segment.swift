@@ -129,23 +129,6 @@ enum BlockHeader {
 
 /// Segments that outlived their producer.
 public enum OrphanSegments {
-    /// Unlinks every segment in `directory` whose producer is not among the `living`, and returns
-    /// their number. Processes that mapped one keep its pages.
-    public static func remove(
-        in directory: String, living: Set<Incarnation>
-    ) throws(Errno) -> Int {
-        let descriptor = try FileDescriptor.openDirectory(directory)
-        var removed = 0
-        for entry in try descriptor.entries() {
-            guard let name = SegmentName(fileName: entry), !living.contains(name.incarnation) else {
-                continue
-            }
-            try descriptor.unlink(entry)
-            removed += 1
-        }
-        return removed
-    }
-
     /// Unlinks every segment in `directory` that isn't locked, and returns their number; for
     /// directories in which all producers lock their segments. Waits while another process creates
     /// a segment.

@@ -348,7 +348,8 @@ extension WorkerLoop {
     private var secret: ListenerSecret? {
         switch trust {
         case .own: bootstrap.secret.flatMap { ListenerSecret($0) }
-        case .external: PoolSecret.of(pool, in: bootstrap.paths)
+        // If there is none that can be read, the coordinator decides whether one is required.
+        case .external: ListenerSecret(inFile: bootstrap.paths.backSecretFile(pool))
         }
     }
 

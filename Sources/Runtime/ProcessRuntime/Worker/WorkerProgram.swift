@@ -89,7 +89,7 @@ public struct WorkerParts: Sendable {
 
     /// The directories of other processes' segments.
     public var directories: SegmentDirectories {
-        SegmentDirectories(arenas: paths.arenasDirectory, results: paths.resultsDirectory)
+        paths.segmentDirectories
     }
 
     /// Creates the arena that other stages read.
