@@ -84,10 +84,7 @@ extension Configuration {
         guard let name, name != Self.defaultName else {
             return profiles[Self.defaultName] ?? Profile()
         }
-        guard let profile = profiles[name] else {
-            throw Self.unknown("profile", Set(profiles.keys).union([Self.defaultName]))
-        }
-        return profile
+        return try Self.value(named: name, in: profiles, "profile", besides: Self.defaultName)
     }
 
     // MARK: - Names
@@ -146,10 +143,7 @@ extension Configuration {
     }
 
     private func preset(_ name: String) throws(ImageError) -> Preset {
-        guard let preset = presets[name] else {
-            throw Self.unknown("preset", Set(presets.keys))
-        }
-        return preset
+        try Self.value(named: name, in: presets, "preset")
     }
 
     private func terms(
@@ -232,19 +226,23 @@ extension Configuration {
         case nil, .filter("none"): return .url
         case .text(let text): return .own(SourceURL.percentEncodingNonASCII(text))
         case .filter(let name):
-            guard let filter = keyFilters[name] else {
-                throw Self.unknown("key filter", Set(keyFilters.keys))
-            }
+            let filter = try Self.value(named: name, in: keyFilters, "key filter")
             return .filtered(filter.apply(to: url))
         }
     }
 
     private func serializer(_ serializer: Serializer?) throws(ImageError) -> Serializer {
         guard case .named(let name) = serializer else { return serializer ?? .asIs }
-        guard let found = serializers[name] else {
-            throw Self.unknown("serializer", Set(serializers.keys).union(["as-is"]))
+        return try Self.value(named: name, in: serializers, "serializer", besides: "as-is")
+    }
+
+    private static func value<Value>(
+        named name: String, in values: [String: Value], _ what: String, besides other: String? = nil
+    ) throws(ImageError) -> Value {
+        guard let value = values[name] else {
+            throw unknown(what, Set(values.keys).union(other.map { [$0] } ?? []))
         }
-        return found
+        return value
     }
 
     static func unknown(_ what: String, _ names: Set<String>) -> ImageError {

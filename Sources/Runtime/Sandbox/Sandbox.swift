@@ -171,7 +171,8 @@ package struct SandboxProfile: Hashable, Sendable {
 
     private typealias Pools = (own: PoolName, inputs: [PoolName])
 
-    /// Returns the profile of a decode worker. See `of`.
+    /// Returns the profile of a decode worker. `arenaBytesMax` is the limit of its own arena, which
+    /// may be a single segment.
     package static func decode(
         pool: PoolName = PoolName(.decode), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
@@ -181,7 +182,7 @@ package struct SandboxProfile: Hashable, Sendable {
             memoryBytesMax: pool.draws ? drawingBytesMax : ImageLimits.processBytesMax)
     }
 
-    /// Returns the profile of a transform worker. See `of`.
+    /// The same for a transform worker.
     package static func transform(
         pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
