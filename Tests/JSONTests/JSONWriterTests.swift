@@ -1,8 +1,8 @@
 import JSON
 import Testing
 
-/// Tests the real jansson. ReportingTests compares the output for values of all kinds with that of
-/// another writer.
+/// The errors of the writer. ReportingTests compares the output for values of all kinds with that
+/// of another writer.
 @Suite struct JSONWriterTests {
     private func error(_ value: some Encodable) -> String? {
         do throws(JSONError) {

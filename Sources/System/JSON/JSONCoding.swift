@@ -1,6 +1,6 @@
 internal import CJansson
 
-/// Writes values as JSON (jansson).
+/// Writes values as JSON.
 ///
 /// Supports objects, arrays, strings, booleans, signed 64-bit integers, `Double`, null, and any
 /// value that encodes itself as one of these. A value that requests nested containers or a
@@ -11,7 +11,7 @@ public enum JSONWriter {
     /// lacks, such as infinity, and for unsupported ones; the error contains the path of the value.
     public static func text(_ value: some Encodable) throws(JSONError) -> String {
         do {
-            return try ValueEncoder.handle(of: value, at: []).text()
+            return try ValueEncoder.text(of: value, at: [])
         } catch let error as JSONError {
             throw error
         } catch {
@@ -20,24 +20,20 @@ public enum JSONWriter {
     }
 }
 
-/// A jansson value that several containers may fill.
-final class JSONNode {
-    let handle: JSONHandle
-
-    init(_ handle: consuming JSONHandle) { self.handle = handle }
-}
-
-/// The target of a container, or an error if there is none, since requesting a container can't
-/// fail.
-typealias FilledNode = Result<JSONNode, JSONError>
-
-/// Encodes a value to a jansson value. Requesting a container of the same kind again returns the
-/// same value.
+/// Encodes a value to its text. Requesting a container of the same kind again adds to the same
+/// value.
 final class ValueEncoder: Encoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
-    private var node: JSONNode?
+    private var kind: Kind?
+    /// The texts of an array's items, or that of the value itself.
+    private(set) var items: [String] = []
+    private var members: [String: String] = [:]
     private let refusal: JSONError?
+
+    enum Kind {
+        case object, array, value
+    }
 
     /// Creates an encoder; with `refusal` it accepts no value.
     init(at path: [any CodingKey], refusing refusal: JSONError? = nil) {
@@ -52,47 +48,64 @@ final class ValueEncoder: Encoder {
         return ValueEncoder(at: path, refusing: refusal)
     }
 
-    static func handle(
-        of value: some Encodable, at path: [any CodingKey]
-    ) throws -> JSONHandle {
-        if let handle = try plain(value, at: path) { return handle }
+    static func text(of value: some Encodable, at path: [any CodingKey]) throws -> String {
+        if let text = try plain(value, at: path) { return text }
         let encoder = ValueEncoder(at: path)
         try value.encode(to: encoder)
-        guard let node = encoder.node else { throw JSONError("encodes no value", at: path) }
-        return try node.handle.shared()
+        return try encoder.text()
+    }
+
+    /// Returns the text without spaces, with names in byte order.
+    private func text() throws(JSONError) -> String {
+        switch kind {
+        case .object:
+            let ordered = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            let texts = ordered.map { "\(Self.quoted($0.key)):\($0.value)" }
+            return "{\(texts.joined(separator: ","))}"
+        case .array: return "[\(items.joined(separator: ","))]"
+        case .value: return items[0]
+        case nil: throw JSONError("encodes no value", at: codingPath)
+        }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(JSONMembers(object: filled(.object), codingPath: codingPath))
+        kind = kind ?? .object
+        return KeyedEncodingContainer(JSONMembers(encoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        JSONItems(array: filled(.array), codingPath: codingPath)
+        kind = kind ?? .array
+        return JSONItems(encoder: self)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         JSONSingleValue(encoder: self)
     }
 
-    /// Sets the value itself, without a container.
-    func put(_ handle: consuming JSONHandle) throws(JSONError) {
-        if let refusal { throw refusal }
-        guard node == nil else { throw JSONError("encodes two values", at: codingPath) }
-        node = JSONNode(handle)
+    /// Sets a member of an object, replacing one with the same name.
+    func set(_ name: String, _ text: String) throws(JSONError) {
+        try check(.object)
+        members[name] = text
     }
 
-    private func filled(_ collection: JSONHandle.Collection) -> FilledNode {
-        FilledNode { () throws(JSONError) in
-            if let refusal { throw refusal }
-            guard let node else {
-                let created = JSONNode(try JSONHandle(collection))
-                node = created
-                return created
-            }
-            guard node.handle.collection == collection else {
-                throw JSONError("requests containers of two kinds", at: codingPath)
-            }
-            return node
+    func append(_ text: String) throws(JSONError) {
+        try check(.array)
+        items.append(text)
+    }
+
+    /// Sets the value itself, without a container.
+    func put(_ text: String) throws(JSONError) {
+        if let refusal { throw refusal }
+        guard kind == nil else { throw JSONError("encodes two values", at: codingPath) }
+        (kind, items) = (.value, [text])
+    }
+
+    /// Throws if the value is of another kind. Requesting a container can't fail, so filling it
+    /// does.
+    private func check(_ expected: Kind) throws(JSONError) {
+        if let refusal { throw refusal }
+        guard kind == expected else {
+            throw JSONError("requests containers of two kinds", at: codingPath)
         }
     }
 }
@@ -102,17 +115,16 @@ extension JSONError {
         let place = path.map(\.stringValue).joined(separator: ".")
         self.init("\(place.isEmpty ? "the value" : place) \(fault)")
     }
-
 }
 
 extension ValueEncoder {
-    /// Encodes a value of a primitive type. Returns `nil` for all other types.
-    static func plain(
+    /// Returns the text of a value of a primitive type, and `nil` for all other types.
+    private static func plain(
         _ value: some Encodable, at path: [any CodingKey]
-    ) throws(JSONError) -> JSONHandle? {
+    ) throws(JSONError) -> String? {
         switch value {
-        case let text as String: return try JSONHandle(text)
-        case let flag as Bool: return try JSONHandle(flag)
+        case let text as String: return quoted(text)
+        case let flag as Bool: return flag ? "true" : "false"
         case let number as Double: return try real(number, at: path)
         case let number as any FixedWidthInteger: return try integer(number, at: path)
         case is any BinaryFloatingPoint:
@@ -124,35 +136,58 @@ extension ValueEncoder {
 
     private static func real(
         _ number: Double, at path: [any CodingKey]
-    ) throws(JSONError) -> JSONHandle {
+    ) throws(JSONError) -> String {
         guard number.isFinite else {
             throw JSONError("is \(number), which JSON cannot represent", at: path)
         }
-        return try JSONHandle(number)
+        let text = number.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
     private static func integer(
         _ number: some FixedWidthInteger, at path: [any CodingKey]
-    ) throws(JSONError) -> JSONHandle {
+    ) throws(JSONError) -> String {
         guard let number = Int64(exactly: number) else {
             throw JSONError("is \(number), which does not fit in a 64-bit integer", at: path)
         }
-        return try JSONHandle(number)
+        return "\(number)"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var bytes = [UInt8(ascii: "\"")]
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20: bytes += escape(ofControl: byte).utf8
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escape(ofControl byte: UInt8) -> String {
+        switch byte {
+        case 0x08: "\\b"
+        case 0x09: "\\t"
+        case 0x0A: "\\n"
+        case 0x0C: "\\f"
+        case 0x0D: "\\r"
+        default: "\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+        }
     }
 }
 
 /// The members of an object.
 struct JSONMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let object: FilledNode
-    let codingPath: [any CodingKey]
+    let encoder: ValueEncoder
 
-    func encodeNil(forKey key: Key) throws {
-        try object.get().handle.set(key.stringValue, .null())
-    }
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    func encodeNil(forKey key: Key) throws { try encoder.set(key.stringValue, "null") }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
-        let member = try ValueEncoder.handle(of: value, at: codingPath + [key])
-        try object.get().handle.set(key.stringValue, member)
+        try encoder.set(key.stringValue, ValueEncoder.text(of: value, at: codingPath + [key]))
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -172,16 +207,16 @@ struct JSONMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 /// The items of an array.
 struct JSONItems: UnkeyedEncodingContainer {
-    let array: FilledNode
-    let codingPath: [any CodingKey]
+    let encoder: ValueEncoder
 
-    var count: Int { (try? array.get().handle.count) ?? 0 }
+    var codingPath: [any CodingKey] { encoder.codingPath }
 
-    func encodeNil() throws { try array.get().handle.append(.null()) }
+    var count: Int { encoder.items.count }
+
+    func encodeNil() throws { try encoder.append("null") }
 
     func encode(_ value: some Encodable) throws {
-        let item = try ValueEncoder.handle(of: value, at: codingPath + [JSONIndex(count)])
-        try array.get().handle.append(item)
+        try encoder.append(ValueEncoder.text(of: value, at: codingPath + [JSONIndex(count)]))
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -201,10 +236,10 @@ struct JSONSingleValue: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    func encodeNil() throws { try encoder.put(.null()) }
+    func encodeNil() throws { try encoder.put("null") }
 
     func encode(_ value: some Encodable) throws {
-        try encoder.put(ValueEncoder.handle(of: value, at: codingPath))
+        try encoder.put(ValueEncoder.text(of: value, at: codingPath))
     }
 }
 
@@ -231,14 +266,6 @@ public enum JSONReader {
         guard bytes.count <= JSONLimits.bytesMax else {
             throw JSONError("the text exceeds \(JSONLimits.bytesMax) bytes")
         }
-        let object = try parse(bytes)
-        guard object.collection == .object else {
-            throw JSONError("the top-level value is not an object")
-        }
-        return try texts(of: object)
-    }
-
-    private static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONHandle {
         var error = json_error_t()
         let value = bytes.withUnsafeBytes {
             json_loadb($0.baseAddress, $0.count, Int(JSON_REJECT_DUPLICATES), &error)
@@ -249,14 +276,18 @@ public enum JSONReader {
             }
             throw JSONError("\(error.line):\(error.column): \(reason)")
         }
-        return try JSONHandle(owning: value)
+        defer { json_decref(value) }
+        guard value.pointee.type == JSON_OBJECT else {
+            throw JSONError("the top-level value is not an object")
+        }
+        return try texts(of: value)
     }
 
     private static func texts(
-        of object: borrowing JSONHandle
+        of object: UnsafeMutablePointer<json_t>
     ) throws(JSONError) -> [String: String] {
         var texts: [String: String] = [:]
-        var place = json_object_iter(object.value)
+        var place = json_object_iter(object)
         while let member = place {
             let name = text(json_object_iter_key(member), json_object_iter_key_len(member))
             let value = json_object_iter_value(member)
@@ -264,139 +295,13 @@ public enum JSONReader {
                 throw JSONError("'\(name)' is not a string")
             }
             texts[name] = text(characters, json_string_length(value))
-            place = json_object_iter_next(object.value, member)
+            place = json_object_iter_next(object, member)
         }
         return texts
     }
 
     private static func text(_ characters: UnsafePointer<CChar>?, _ count: Int) -> String {
         String(decoding: UnsafeRawBufferPointer(start: characters, count: count), as: UTF8.self)
-    }
-}
-
-/// A reference to a jansson value.
-struct JSONHandle: ~Copyable {
-    let value: UnsafeMutablePointer<json_t>
-
-    /// Takes ownership of a reference; jansson returns none if it's out of memory.
-    init(owning value: UnsafeMutablePointer<json_t>?) throws(JSONError) {
-        guard let value else { throw JSONError("not enough memory for a value") }
-        self.value = value
-    }
-
-    deinit { json_decref(value) }
-
-    /// The kinds of values that contain others.
-    enum Collection {
-        case object, array
-    }
-
-    /// Creates an empty collection.
-    init(_ collection: Collection) throws(JSONError) {
-        switch collection {
-        case .object: try self.init(owning: json_object())
-        case .array: try self.init(owning: json_array())
-        }
-    }
-
-    static func null() throws(JSONError) -> JSONHandle { try JSONHandle(owning: json_null()) }
-
-    init(_ flag: Bool) throws(JSONError) {
-        try self.init(owning: flag ? json_true() : json_false())
-    }
-
-    init(_ text: String) throws(JSONError) {
-        let value = text.withCString { json_stringn($0, text.utf8.count) }
-        try self.init(owning: value)
-    }
-
-    init(_ number: Int64) throws(JSONError) {
-        try self.init(owning: json_integer(json_int_t(number)))
-    }
-
-    /// Creates a number. JSON has no infinity and no NaN.
-    init(_ number: Double) throws(JSONError) {
-        guard number.isFinite else { throw JSONError("\(number) is not a number in JSON") }
-        try self.init(owning: json_real(number))
-    }
-
-    /// Returns another reference to the same value.
-    func shared() throws(JSONError) -> JSONHandle { try JSONHandle(owning: json_incref(value)) }
-
-    /// The kind of collection; `nil` for a value that contains no others.
-    var collection: Collection? {
-        switch value.pointee.type {
-        case JSON_OBJECT: .object
-        case JSON_ARRAY: .array
-        default: nil
-        }
-    }
-
-    /// The number of items of an array.
-    var count: Int { json_array_size(value) }
-
-    /// Sets a member of an object, replacing one with the same name.
-    func set(_ name: String, _ member: borrowing JSONHandle) throws(JSONError) {
-        let member = member.value
-        let status = name.withCString { json_object_setn(value, $0, name.utf8.count, member) }
-        guard status == 0 else { throw JSONError("not enough memory for a member") }
-    }
-
-    func append(_ item: borrowing JSONHandle) throws(JSONError) {
-        guard json_array_append(value, item.value) == 0 else {
-            throw JSONError("not enough memory for an item")
-        }
-    }
-}
-
-extension JSONHandle {
-    /// Returns the value as text without spaces, with names in byte order.
-    func text() throws(JSONError) -> String {
-        var spelling = JSONSpelling()
-        let status = withUnsafeMutablePointer(to: &spelling) { spelling in
-            json_dump_callback(
-                value,
-                { bytes, count, spelling in
-                    let chunk = UnsafeRawBufferPointer(start: bytes, count: count)
-                    spelling?.assumingMemoryBound(to: JSONSpelling.self).pointee.append(chunk)
-                    return 0
-                }, spelling, Int(JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY))
-        }
-        guard status == 0 else { throw JSONError("not enough memory for the text") }
-        return String(decoding: spelling.bytes, as: UTF8.self)
-    }
-}
-
-/// Rewrites jansson's output with Swift's number formatting and lowercase escapes.
-///
-/// jansson always writes 17 digits for 0.1; Swift writes the shortest text that reads back as the
-/// same number. jansson passes each quote, escape and number in a separate chunk, and non-integers
-/// always have a decimal point or an exponent.
-struct JSONSpelling {
-    private(set) var bytes: [UInt8] = []
-    private var isInText = false
-
-    mutating func append(_ chunk: UnsafeRawBufferPointer) {
-        if chunk.count == 1, chunk[0] == UInt8(ascii: "\"") { isInText.toggle() }
-        if isInText {
-            bytes += chunk.first == UInt8(ascii: "\\") ? Self.small(chunk) : Array(chunk)
-        } else {
-            bytes += Self.number(chunk) ?? Array(chunk)
-        }
-    }
-
-    /// `\u001B` → `\u001b`.
-    private static func small(_ escape: UnsafeRawBufferPointer) -> [UInt8] {
-        escape.map { UInt8(ascii: "A")...UInt8(ascii: "F") ~= $0 ? $0 | 0x20 : $0 }
-    }
-
-    /// `0.10000000000000001` → `0.1`, `5.0` → `5`; `nil` if it isn't such a number.
-    private static func number(_ chunk: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard chunk.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") }),
-            let number = Double(String(decoding: chunk, as: UTF8.self))
-        else { return nil }
-        let text = Array(number.description.utf8)
-        return text.suffix(2) == Array(".0".utf8)[...] ? text.dropLast(2) : text
     }
 }
 
