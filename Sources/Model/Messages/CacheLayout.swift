@@ -120,24 +120,18 @@ public struct CacheLayout: Hashable, Sendable {
         case .removeSelected:
             selecting(work, work.selection.namesCacheOnly ? .clear : .remove)
         case .list, .count: selecting(work, nil)
-        case .renew: everywhere(work)
+        case .renew: expanded(work, nil)
         case .clear, .trim: work
         }
     }
 
-    private func expanded(_ work: EntryWork, _ operation: CompositeOperation) -> EntryWork {
+    /// Without an operation, the work applies to every cache that may contain the entry.
+    private func expanded(_ work: EntryWork, _ operation: CompositeOperation?) -> EntryWork {
         guard let composite = composite(ofStored: work.key) else { return work }
         var work = work
-        (work.key, work.caches) = Self.place(work.key, in: composite.caches(for: operation))
-        work.memoryFirst = composite.policy(operation) == .concurrent
-        return work
-    }
-
-    /// Applies to an entry in every cache that may contain it.
-    private func everywhere(_ work: EntryWork) -> EntryWork {
-        guard let composite = composite(ofStored: work.key) else { return work }
-        var work = work
-        (work.key, work.caches) = Self.place(work.key, in: composite.caches.reversed())
+        let names = operation.map { composite.caches(for: $0) } ?? composite.caches.reversed()
+        (work.key, work.caches) = Self.place(work.key, in: names)
+        if let operation { work.memoryFirst = composite.policy(operation) == .concurrent }
         return work
     }
 

@@ -158,17 +158,15 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             .flag
         case .grammar: .word(["imgproxy", "thumbor", "iiif"])
         case .keys, .presets, .postTokens, .operatorTokens: .text("FILE")
-        case .iiifSource, .publicURL, .fallback: .text("URL")
+        case .iiifSource, .publicURL, .fallback, .baseURL, .watermark: .text("URL")
         case .responseHeaders: .text("HEADERS")
-        case .fallbackFor: .text("LIST")
         case .fallbackStatus: .text("STATUS")
         case .hintWidths: .text("WIDTHS")
-        case .saveDataPreset: .text("NAME")
-        case .offer, .skipProcessingFormats: .text("FORMATS")
+        case .saveDataPreset, .clientHeader: .text("NAME")
+        case .offer, .skipProcessingFormats, .progressive: .text("FORMATS")
         case .metadata: .word(["none", "copyright", "all"])
         case .damaged: .word(DamagedImages.allCases.map(\.name))
         case .trustedProxy: .text("NETWORKS")
-        case .clientHeader: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
         case .metricsListen, .operatorListen: .place
         case .maxAgeLimit, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
@@ -178,9 +176,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .connections: .count(1...1_000_000)
         case .maxAnimationFrames: .count(1...RequestLimits.framesMax)
         case .connectionsPerAddress: .count(0...1_000_000)
-        case .timeout: .seconds(1...3_600)
+        case .timeout, .headerTimeout: .seconds(1...3_600)
         case .rememberFailures: .seconds(0...3_600)
-        case .headerTimeout: .seconds(1...3_600)
         case .idleTimeout: .seconds(1...86_400)
         case .postMaxBytes: .bytes(1...64 << 20)
         case .urlLimit: .bytes(64...64 << 10)
@@ -188,16 +185,14 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .presetLines: .text("LINES")
         case .signatureSize: .count(8...32)
         case .argumentsSeparator: .text("TEXT")
-        case .baseURL, .watermark: .text("URL")
-        case .urlReplacements, .allowedSources, .passHeadersTo, .formatQuality, .effort:
+        case .fallbackFor, .urlReplacements, .allowedSources, .passHeadersTo, .formatQuality,
+            .effort:
             .text("LIST")
         case .defaultScheme: .text("SCHEME")
-        case .schemes, .passHeaders: .text("NAMES")
+        case .schemes, .passHeaders, .host: .text("NAMES")
         case .watermarkOpacity: .part
         case .iiifPrefix, .pathPrefix: .text("PATH")
-        case .host: .text("NAMES")
         case .quality: .count(1...100)
-        case .progressive: .text("FORMATS")
         }
     }
 

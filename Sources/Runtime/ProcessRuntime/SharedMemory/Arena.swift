@@ -67,7 +67,7 @@ public final class Arena: SharingSpace {
 
     /// Unlinks the segment of a large block instead of reusing it; processes that mapped it keep
     /// the pages. A small block is freed.
-    public func retire(_ id: BlockID) { state.withLock { $0.retire(id) } }
+    public func retire(_ id: BlockID) { state.withLock { $0.free(id, isFinal: true) } }
 
     /// Returns the segments created and unlinked since the last call. They must be announced before
     /// any reference to them.
@@ -218,21 +218,15 @@ struct ArenaState: ~Copyable {
 
     func isInUse(_ id: BlockID) -> Bool { blocks[id] != nil }
 
-    mutating func free(_ id: BlockID) {
+    /// Frees the block's space; a segment of its own is kept for reuse or, if `isFinal`, unlinked.
+    mutating func free(_ id: BlockID, isFinal: Bool = false) {
         guard let placed = withdraw(id) else { return }
         if shared[placed.segment] != nil {
             giveBack(placed)
+        } else if isFinal {
+            unlink(placed.segment)
         } else {
             keepSpare(placed.segment)
-        }
-    }
-
-    mutating func retire(_ id: BlockID) {
-        guard let placed = withdraw(id) else { return }
-        if shared[placed.segment] != nil {
-            giveBack(placed)
-        } else {
-            unlink(placed.segment)
         }
     }
 
