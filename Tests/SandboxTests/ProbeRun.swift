@@ -19,7 +19,7 @@ struct ProbeRun {
             }
         }
         let paths = RuntimePaths(root: folder.path)
-        try FileDescriptor.makeDirectory(path: paths.controlDirectory(kind))
+        try FileDescriptor.makeDirectory(path: paths.controlDirectory(PoolName(kind)))
         try FileDescriptor.makeDirectory(path: paths.adminDirectory)
         _ = try FileDescriptor.open(paths.adminSecretFile, [.writeOnly, .create], mode: 0o600)
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])

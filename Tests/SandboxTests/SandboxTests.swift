@@ -72,7 +72,7 @@ struct SandboxTests {
         let paths = RuntimePaths(root: "/r")
         let decode = SandboxProfile.decode(paths: paths, arenaBytesMax: 5 << 20)
         #expect(decode.inputs == ["/r/arena/coordinator", "/r/arena/download", "/r/arena/cache"])
-        #expect(decode.own == ["/r/arena/decode", paths.controlDirectory(.decode)])
+        #expect(decode.own == ["/r/arena/decode", paths.controlDirectory(PoolName(.decode))])
         let names = try ["vector", "ftp"].map { try #require(PoolName($0)) }
         let vector = SandboxProfile.decode(
             pool: names[0], inputs: [names[1]], paths: paths, arenaBytesMax: 0)

@@ -10,10 +10,10 @@ import Testing
         #expect(paths.root == "/run/imagebus")
         #expect(paths.frontEndpoint == "ipc:///run/imagebus/front/front.sock")
         #expect(paths.adminSocket == "/run/imagebus/admin/admin.sock")
-        #expect(paths.backSocket(.decode) == "/run/imagebus/back/decode/back.sock")
-        #expect(paths.arenaDirectory(.cache) == "/run/imagebus/arena/cache")
+        #expect(paths.backSocket(PoolName(.decode)) == "/run/imagebus/back/decode/back.sock")
+        #expect(paths.arenaDirectory(PoolName(.cache)) == "/run/imagebus/arena/cache")
         #expect(paths.resultsDirectory == "/run/imagebus/results")
-        #expect(paths.controlDirectory(.decode) == "/run/imagebus/back/decode/control")
+        #expect(paths.controlDirectory(PoolName(.decode)) == "/run/imagebus/back/decode/control")
     }
 
     @Test func segmentsMayLieElsewhereAndSocketsMayNot() {
@@ -21,7 +21,9 @@ import Testing
         #expect(paths.frontSocket == "/srv/bus/front/front.sock")
         #expect(paths.resultsDirectory == "/dev/shm/imagebus-7/1-2/results")
         #expect(paths.segmentDirectories.arenas == "/dev/shm/imagebus-7/1-2/arena")
-        #expect(paths.controlDirectory(.cache) == "/dev/shm/imagebus-7/1-2/back/cache/control")
+        #expect(
+            paths.controlDirectory(PoolName(.cache))
+                == "/dev/shm/imagebus-7/1-2/back/cache/control")
     }
 
     @Test func theFileSegmentsSaysWhere() throws {

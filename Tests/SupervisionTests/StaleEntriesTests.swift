@@ -19,9 +19,10 @@ import Testing
         let folder = try SharedFolder()
         let paths = try tree(in: folder)
         try makeSocket(at: paths.frontSocket)
-        try makeSocket(at: paths.backSocket(.decode))
+        try makeSocket(at: paths.backSocket(PoolName(.decode)))
         let directories = [
-            paths.arenaDirectory(.decode), paths.controlDirectory(.decode), paths.resultsDirectory,
+            paths.arenaDirectory(PoolName(.decode)), paths.controlDirectory(PoolName(.decode)),
+            paths.resultsDirectory,
         ]
         for directory in directories {
             try makeFile(Self.dead, in: directory)
@@ -38,7 +39,7 @@ import Testing
     @Test func aSecondSupervisorOfAKindLeavesTheSegmentsOfTheFirst() throws {
         let folder = try SharedFolder()
         let first = try RuntimeDirectory(root: folder.path, kinds: [.decode])
-        try makeFile(Self.living, in: first.paths.arenaDirectory(.decode))
+        try makeFile(Self.living, in: first.paths.arenaDirectory(PoolName(.decode)))
         let second = try RuntimeDirectory(root: folder.path, kinds: [.decode])
         #expect(folder.entries(of: "arena/decode").contains(Self.living))
         second.clear()
@@ -50,7 +51,7 @@ import Testing
         let folder = try SharedFolder()
         let directory = try RuntimeDirectory(root: folder.path, kinds: [.cache])
         let paths = directory.paths
-        for path in [paths.arenaDirectory(.cache), paths.resultsDirectory] {
+        for path in [paths.arenaDirectory(PoolName(.cache)), paths.resultsDirectory] {
             try makeFile(Self.dead, in: path)
             try makeFile(Self.living, in: path)
         }

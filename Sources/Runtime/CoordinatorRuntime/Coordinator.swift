@@ -102,7 +102,7 @@ public struct Coordinator: ~Copyable {
         }
         Self.warn(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
         let arena = try Arena(
-            directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
+            directory: bootstrap.paths.arenaDirectory(PoolName(.coordinator)), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
         if let fault = vouchers.fault {

@@ -46,8 +46,6 @@ public struct RuntimePaths: Hashable, Sendable {
     public var webDirectory: String { "\(root)/web" }
     /// The directory of the operators' socket.
     public var adminDirectory: String { "\(root)/admin" }
-    /// Returns the directory of the listener for the default pool of a kind.
-    public func backDirectory(_ kind: WorkerKind) -> String { backDirectory(PoolName(kind)) }
     /// Returns the directory of the listener for a pool.
     public func backDirectory(_ pool: PoolName) -> String { "\(root)/back/\(pool)" }
     /// Returns the file with the secret that workers of an external pool present to their listener
@@ -66,8 +64,6 @@ public struct RuntimePaths: Hashable, Sendable {
     public var adminSecretFile: String { "\(adminDirectory)/\(Self.secretFileName)" }
     /// The last component of `adminSecretFile`.
     public static let secretFileName = "secret"
-    /// Returns the socket for workers of a kind's default pool.
-    public func backSocket(_ kind: WorkerKind) -> String { backSocket(PoolName(kind)) }
     /// Returns the socket for workers of a pool.
     public func backSocket(_ pool: PoolName) -> String { "\(backDirectory(pool))/back.sock" }
 
@@ -78,18 +74,12 @@ public struct RuntimePaths: Hashable, Sendable {
     /// `adminSocket` as a ZeroMQ endpoint.
     public var adminEndpoint: String { Self.scheme + adminSocket }
     /// Returns `backSocket` as a ZeroMQ endpoint.
-    public func backEndpoint(_ kind: WorkerKind) -> String { backEndpoint(PoolName(kind)) }
-    /// Returns `backSocket` as a ZeroMQ endpoint.
     public func backEndpoint(_ pool: PoolName) -> String { Self.scheme + backSocket(pool) }
 
     /// `arena/`, with one subdirectory per pool.
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
-    /// Returns the directory of the coordinator's segments, or of those of a kind's default pool.
-    public func arenaDirectory(_ kind: WorkerKind) -> String { arenaDirectory(PoolName(kind)) }
-    /// Returns the directory of the segments of a pool's processes.
+    /// Returns the directory of the segments of a pool's processes, or of the coordinator's.
     public func arenaDirectory(_ pool: PoolName) -> String { "\(arenasDirectory)/\(pool)" }
-    /// Returns the control directory of a kind's default pool.
-    public func controlDirectory(_ kind: WorkerKind) -> String { controlDirectory(PoolName(kind)) }
     /// Returns the directory of the control segments of a pool's processes: heartbeats and causes
     /// of death, never payloads. Only the coordinator and that pool have access. It is on tmpfs, so
     /// that a heartbeat never waits for a disk.
@@ -183,11 +173,6 @@ public struct SegmentDirectories: Hashable, Sendable {
         case .results: results
         case .stage: "\(arenas)/\(producer)"
         }
-    }
-
-    /// Returns the directory of the segments of a kind's default pool.
-    public func path(of arena: ArenaName, producer kind: WorkerKind) -> String {
-        path(of: arena, producer: PoolName(kind))
     }
 }
 

@@ -19,7 +19,7 @@ final class ArenaBench {
             try FileDescriptor.makeDirectory(path: path)
         }
         arena = try Arena(
-            directory: directories.path(of: name, producer: .decode), name: name,
+            directory: directories.path(of: name, producer: PoolName(.decode)), name: name,
             incarnation: incarnation, totalBytesMax: totalBytesMax)
     }
 
@@ -29,7 +29,7 @@ final class ArenaBench {
         return reference
     }
 
-    var stagePath: String { directories.path(of: .stage, producer: .decode) }
+    var stagePath: String { directories.path(of: .stage, producer: PoolName(.decode)) }
 
     func segmentName(_ reference: BlockReference) -> String {
         SegmentName(incarnation: incarnation, number: reference.segment).fileName
@@ -128,7 +128,7 @@ final class ArenaBench {
         let block = try bench.arena.reserve(2 << 20)
         bench.arena.unlinkAll()
         let directory = try FileDescriptor.openDirectory(
-            bench.directories.path(of: .stage, producer: .decode))
+            bench.directories.path(of: .stage, producer: PoolName(.decode)))
         #expect(try directory.entries().isEmpty)
         block.bytes.initializeMemory(as: UInt8.self, repeating: 7)
         #expect(block.bytes.allSatisfy { $0 == 7 })

@@ -1,4 +1,5 @@
 import Linux
+import Model
 import ProcessRuntime
 import Sandbox
 import SandboxAttempts
@@ -25,7 +26,7 @@ enum Necessities {
         }
         check("socket-unix") { () throws(Errno) in
             // It doesn't matter whether anything listens there.
-            let number = attempt_connect(places.paths.backSocket(places.kind))
+            let number = attempt_connect(places.paths.backSocket(PoolName(places.kind)))
             let absent = [Errno.noSuchFile.rawValue, Errno.connectionRefused.rawValue]
             if number != 0, !absent.contains(number) { throw Errno(rawValue: number) }
         }

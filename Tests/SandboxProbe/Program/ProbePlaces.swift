@@ -22,10 +22,13 @@ struct ProbePlaces {
     }
 
     /// An arena that this kind neither reads nor writes.
-    var external: String { paths.arenaDirectory(kind == .decode ? .transform : .download) }
+    var external: String { arena(kind == .decode ? .transform : .download) }
     /// An arena that it reads.
-    var input: String { paths.arenaDirectory(kind == .decode ? .download : .decode) }
-    var own: String { paths.arenaDirectory(kind) }
+    var input: String { arena(kind == .decode ? .download : .decode) }
+    var own: String { arena(kind) }
+
+    private func arena(_ kind: WorkerKind) -> String { paths.arenaDirectory(PoolName(kind)) }
+
     /// The secret that operators present at their socket.
     var adminSecret: String { paths.adminSecretFile }
 
