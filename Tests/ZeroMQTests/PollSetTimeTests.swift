@@ -14,11 +14,12 @@ import ZeroMQ
         let end = MonotonicClock.now() + 10_000_000_000
         while !gate.isOpen, MonotonicClock.now() < end {
             let peer = try Socket(.dealer, in: context, SocketOptions(frameBytesMax: 1_024))
+            var monitor = try SocketMonitor(peer, in: context)
             try peer.connect(endpoint)
-            var polls = PollSet(capacity: 1)
-            polls.add(peer)
-            polls.setInterest(at: 0, readable: false, writable: true)
-            if try polls.wait(milliseconds: 1_000) == .ready(1) { visits.withLock { $0 += 1 } }
+            let isConnected = try monitor.waitFor {
+                if case .handshakeSucceeded = $0 { true } else { false }
+            }
+            if isConnected { visits.withLock { $0 += 1 } }
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import ZeroMQ
 
@@ -66,11 +67,13 @@ final class SocketPair {
 extension Socket {
     /// Sends text; waits up to ten seconds for a connection.
     func send(text: String, more: Bool = false) throws -> SendOutcome {
-        var polls = PollSet(capacity: 1)
-        polls.add(self)
-        polls.setInterest(at: 0, readable: false, writable: true)
-        _ = try polls.wait(milliseconds: 10_000)
-        return try send(text.utf8Span.span.bytes, more: more)
+        let end = MonotonicClock.now() + 10_000_000_000
+        var outcome = try send(text.utf8Span.span.bytes, more: more)
+        while outcome == .wouldBlock, MonotonicClock.now() < end {
+            usleep(1_000)
+            outcome = try send(text.utf8Span.span.bytes, more: more)
+        }
+        return outcome
     }
 
     /// Waits up to ten seconds for the next message, and returns its frames as text.

@@ -50,11 +50,6 @@ public struct EventLoop: ~Copyable {
         polls.remove(at: source.index)
     }
 
-    /// Pauses or resumes watching, for example while there is no capacity for more input.
-    public mutating func setWatching(_ source: EventSource, _ isWatching: Bool) {
-        polls.setInterest(at: source.index, readable: isWatching, writable: false)
-    }
-
     /// Waits for a source or for the deadline; nil waits without limit.
     ///
     /// Returns at most a millisecond after the deadline, and before it only if a source is ready or

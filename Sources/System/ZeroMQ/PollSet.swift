@@ -28,7 +28,7 @@ public struct PollSet: ~Copyable {
     public init(capacity: Int) {
         self.capacity = capacity
         entries = .allocate(capacity: capacity)
-        entries.initialize(repeating: .vacant, count: capacity)
+        entries.initialize(repeating: PollEntry(), count: capacity)
         polled = .allocate(capacity: capacity)
         polled.initialize(repeating: pollfd(fd: -1, events: 0, revents: 0), count: capacity)
     }
@@ -45,7 +45,7 @@ public struct PollSet: ~Copyable {
     @discardableResult
     public mutating func add(_ socket: borrowing Socket) -> Int {
         socket.handle.invalidatePoll()
-        return place(PollEntry(.socket(socket.handle, descriptor: socket.descriptor)))
+        return place(PollEntry(socket: socket.handle), socket.descriptor)
     }
 
     /// Adds a descriptor for reading. It must stay open as long as it's in the set.
@@ -54,23 +54,14 @@ public struct PollSet: ~Copyable {
     @discardableResult
     public mutating func add(descriptor number: Int32) -> Int {
         precondition(number >= 0, "a descriptor must not be negative")
-        return place(PollEntry(.descriptor(number)))
+        return place(PollEntry(), number)
     }
 
     /// Removes an entry. Its index may be reused for the next added entry.
     public mutating func remove(at index: Int) {
-        check(index)
-        put(.vacant, at: index)
-    }
-
-    /// Sets the events that an entry waits for. An entry without any stays in the set but reports
-    /// nothing.
-    public mutating func setInterest(at index: Int, readable: Bool, writable: Bool) {
-        check(index)
-        var entry = entries[index]
-        entry.interest = PollReadiness(isReadable: readable, isWritable: writable)
-        if case .socket(let handle, _) = entry.source { handle.invalidatePoll() }
-        put(entry, at: index)
+        checkBounds(index)
+        precondition(!isVacant(index), "the poll set has no such entry")
+        put(PollEntry(), -1, at: index)
     }
 
     /// Waits until an entry is ready. `nil` milliseconds waits without a timeout, 0 only polls.
@@ -99,13 +90,7 @@ public struct PollSet: ~Copyable {
     /// Whether the last wait found data to read, or an error that a read will report.
     public func isReadable(at index: Int) -> Bool {
         checkBounds(index)
-        return entries[index].found.isReadable
-    }
-
-    /// Whether the last wait found space to write.
-    public func isWritable(at index: Int) -> Bool {
-        checkBounds(index)
-        return entries[index].found.isWritable
+        return entries[index].isReadable
     }
 
     // MARK: - Polling
@@ -114,11 +99,10 @@ public struct PollSet: ~Copyable {
     private func lookAtStirred() throws(ZMQError) -> Int {
         var ready = 0
         for index in 0..<highWater {
-            entries[index].found = PollReadiness()
-            guard case .socket(let handle, _) = entries[index].source,
-                handle.unknown.overlaps(entries[index].interest)
-            else { continue }
-            if try look(at: index, handle) { ready += 1 }
+            entries[index].isReadable = false
+            guard let socket = entries[index].socket, socket.mayBeReadable else { continue }
+            try look(at: index, socket)
+            if entries[index].isReadable { ready += 1 }
         }
         return ready
     }
@@ -129,27 +113,23 @@ public struct PollSet: ~Copyable {
         var ready = 0
         for index in 0..<highWater {
             if polled[index].revents != 0 {
-                switch entries[index].source {
-                case .vacant: break
-                case .descriptor: entries[index].find(polled[index].revents)
-                case .socket(let handle, _): _ = try look(at: index, handle)
+                if let socket = entries[index].socket {
+                    try look(at: index, socket)
+                } else {
+                    // An error counts as readable, since a read will report it.
+                    entries[index].isReadable = true
                 }
             }
-            if !entries[index].found.isEmpty { ready += 1 }
+            if entries[index].isReadable { ready += 1 }
         }
         return ready
     }
 
-    /// Queries one socket and returns whether it's ready. A ready socket is queried again next
-    /// time, since it may not be read completely.
-    private func look(at index: Int, _ handle: SocketHandle) throws(ZMQError) -> Bool {
-        let state = try handle.readiness()
-        let interest = entries[index].interest
-        entries[index].found = PollReadiness(
-            isReadable: state.isReadable && interest.isReadable,
-            isWritable: state.isWritable && interest.isWritable)
-        handle.unknown = entries[index].found
-        return !entries[index].found.isEmpty
+    /// Queries one socket. A ready socket is queried again next time, since it may not be read
+    /// completely.
+    private func look(at index: Int, _ socket: SocketHandle) throws(ZMQError) {
+        socket.mayBeReadable = try socket.isReadable()
+        entries[index].isReadable = socket.mayBeReadable
     }
 
     private static func milliseconds() -> Int {
@@ -160,84 +140,33 @@ public struct PollSet: ~Copyable {
 
     // MARK: - Entries
 
-    private mutating func place(_ entry: PollEntry) -> Int {
+    private mutating func place(_ entry: PollEntry, _ descriptor: Int32) -> Int {
         var index = 0
-        while index < highWater, !entries[index].isVacant { index += 1 }
+        while index < highWater, !isVacant(index) { index += 1 }
         precondition(index < capacity, "the poll set is full")
-        put(entry, at: index)
+        put(entry, descriptor, at: index)
         highWater = max(highWater, index + 1)
         return index
     }
 
-    private func put(_ entry: PollEntry, at index: Int) {
+    private func put(_ entry: PollEntry, _ descriptor: Int32, at index: Int) {
         entries[index] = entry
-        polled[index] = entry.polled
+        polled[index] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     }
 
-    private func check(_ index: Int) {
-        checkBounds(index)
-        precondition(!entries[index].isVacant, "the poll set has no such entry")
-    }
+    /// poll(2) skips negative descriptors.
+    private func isVacant(_ index: Int) -> Bool { polled[index].fd < 0 }
 
     private func checkBounds(_ index: Int) {
         precondition(index >= 0 && index < capacity, "the poll set has no such entry")
     }
 }
 
-/// The events that an entry waits for or that were found.
-struct PollReadiness: Hashable {
-    var isReadable = false
-    var isWritable = false
-
-    var isEmpty: Bool { !isReadable && !isWritable }
-
-    /// Whether both have an event in common.
-    func overlaps(_ other: PollReadiness) -> Bool {
-        isReadable && other.isReadable || isWritable && other.isWritable
-    }
-}
-
 /// One socket or descriptor of a `PollSet`.
 struct PollEntry {
-    /// The watched object.
-    enum Source {
-        case vacant
-        case descriptor(Int32)
-        /// A socket with the descriptor on which libzmq signals: edge-triggered, consumed by any
-        /// use of the socket.
-        case socket(SocketHandle, descriptor: Int32)
-    }
-
-    let source: Source
-    var interest = PollReadiness(isReadable: true)
-    var found = PollReadiness()
-
-    static var vacant: PollEntry { PollEntry(.vacant) }
-
-    init(_ source: Source) { self.source = source }
-
-    var isVacant: Bool { if case .vacant = source { true } else { false } }
-
-    /// The entry for poll(2), which skips negative descriptors. A descriptor without events would
-    /// still report a hang-up, so its number is hidden.
-    var polled: pollfd {
-        let hidden = pollfd(fd: -1, events: 0, revents: 0)
-        guard !interest.isEmpty else { return hidden }
-        switch source {
-        case .vacant: return hidden
-        case .socket(_, let number): return pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        case .descriptor(let number):
-            let events =
-                (interest.isReadable ? Int16(POLLIN) : 0)
-                | (interest.isWritable ? Int16(POLLOUT) : 0)
-            return pollfd(fd: number, events: events, revents: 0)
-        }
-    }
-
-    /// Records the result of poll(2). An error counts as readable, since a read will report it.
-    mutating func find(_ events: Int16) {
-        found = PollReadiness(
-            isReadable: interest.isReadable && events & ~Int16(POLLOUT) != 0,
-            isWritable: interest.isWritable && events & Int16(POLLOUT) != 0)
-    }
+    /// The socket, with its own descriptor on which libzmq signals: edge-triggered, consumed by any
+    /// use of the socket. `nil` for a plain descriptor.
+    var socket: SocketHandle?
+    /// Whether the last wait found something to read.
+    var isReadable = false
 }

@@ -212,10 +212,10 @@ public struct Socket: ~Copyable {
 /// It's a class because a noncopyable value can't be referenced from two owners.
 final class SocketHandle {
     private(set) var pointer: UnsafeMutableRawPointer?
-    /// Events that may be possible although the descriptor isn't readable: the socket was used
+    /// Whether there may be a message although the descriptor isn't readable: the socket was used
     /// since its state was last queried, and libzmq may have consumed the descriptor's event during
     /// that use.
-    var unknown = PollReadiness(isReadable: true, isWritable: true)
+    var mayBeReadable = true
     private let context: Context
 
     init(_ pointer: UnsafeMutableRawPointer, _ context: Context) {
@@ -224,19 +224,16 @@ final class SocketHandle {
     }
 
     /// Invalidates the known state, since the socket is being used.
-    func invalidatePoll() { unknown = PollReadiness(isReadable: true, isWritable: true) }
+    func invalidatePoll() { mayBeReadable = true }
 
     /// libzmq checks its descriptor before it reports that there is no message, so from now on the
     /// descriptor signals new ones.
-    func foundNothingToRead() { unknown.isReadable = false }
+    func foundNothingToRead() { mayBeReadable = false }
 
-    /// Returns the events that are possible now (ZMQ_EVENTS). Throws `notSocket` after `close`.
-    func readiness() throws(ZMQError) -> PollReadiness {
+    /// Returns whether there is a message to read (ZMQ_EVENTS). Throws `notSocket` after `close`.
+    func isReadable() throws(ZMQError) -> Bool {
         guard let pointer else { throw .notSocket }
-        let state = try Socket.get(pointer, ZMQ_EVENTS, Int32(0))
-        return PollReadiness(
-            isReadable: state & Int32(ZMQ_POLLIN) != 0,
-            isWritable: state & Int32(ZMQ_POLLOUT) != 0)
+        return try Socket.get(pointer, ZMQ_EVENTS, Int32(0)) & Int32(ZMQ_POLLIN) != 0
     }
 
     func close() {
