@@ -103,35 +103,21 @@ extension CurrentProcess {
 }
 
 /// A resource that the kernel limits per process.
-public enum LimitedResource: Sendable {
+public struct LimitedResource: Sendable {
+    let number: Int32
+
     /// Open descriptors (RLIMIT_NOFILE). libzmq aborts the process when they run out.
-    case descriptors
-    /// Bytes of address space (RLIMIT_AS).
-    case addressSpace
+    public static let descriptors = LimitedResource(number: Int32(RLIMIT_NOFILE.rawValue))
     /// Bytes of private writable memory (RLIMIT_DATA).
-    case data
+    public static let data = LimitedResource(number: Int32(RLIMIT_DATA.rawValue))
     /// Bytes of a core file (RLIMIT_CORE).
-    case coreFile
+    public static let coreFile = LimitedResource(number: Int32(RLIMIT_CORE.rawValue))
     /// Bytes of any file written (RLIMIT_FSIZE). Exceeding it raises SIGXFSZ; if that's ignored,
     /// the write fails with EFBIG.
-    case fileSize
-    /// Seconds of processor time (RLIMIT_CPU).
-    case processorSeconds
+    public static let fileSize = LimitedResource(number: Int32(RLIMIT_FSIZE.rawValue))
     /// Processes and threads of this process's user (RLIMIT_NPROC), counted across all its
     /// processes.
-    case threadsOfUser
-
-    var number: Int32 {
-        switch self {
-        case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
-        case .addressSpace: Int32(RLIMIT_AS.rawValue)
-        case .data: Int32(RLIMIT_DATA.rawValue)
-        case .coreFile: Int32(RLIMIT_CORE.rawValue)
-        case .fileSize: Int32(RLIMIT_FSIZE.rawValue)
-        case .processorSeconds: Int32(RLIMIT_CPU.rawValue)
-        case .threadsOfUser: clinux_rlimit_nproc
-        }
-    }
+    public static let threadsOfUser = LimitedResource(number: clinux_rlimit_nproc)
 }
 
 /// A limit of this process (getrlimit, setrlimit).

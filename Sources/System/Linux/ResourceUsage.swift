@@ -1,5 +1,3 @@
-import Glibc
-
 /// Memory usage of processes, in bytes.
 public enum ProcessMemory {
     /// Proportional set sizes of one process (`/proc/PID/smaps_rollup`).
@@ -8,15 +6,6 @@ public enum ProcessMemory {
         public let total: UInt64
         /// The part in shared memory and tmpfs, such as arena segments.
         public let shared: UInt64
-    }
-
-    /// The resident set of this process (`/proc/self/statm`).
-    public static func residentBytes() throws(Errno) -> UInt64 {
-        let file = try FileDescriptor.open("/proc/self/statm")
-        let text = String(decoding: try file.readToEnd(bytesMax: 4_096), as: UTF8.self)
-        let fields = text.split(separator: " ")
-        guard fields.count > 1, let pages = UInt64(fields[1]) else { throw .inputOutput }
-        return pages * UInt64(getpagesize())
     }
 
     /// Returns the proportional set sizes of a process of the same user, or of any process for
