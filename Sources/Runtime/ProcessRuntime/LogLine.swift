@@ -183,20 +183,15 @@ struct Timestamp {
         let days = Self.floor(seconds, 86_400)
         let date = HTTPDate.civil(Int(days))
         let time = seconds - days * 86_400
-        Self.digits(Int64(date.year), 4, to: &line)
-        line.append(UInt8(ascii: "-"))
-        Self.digits(Int64(date.month), 2, to: &line)
-        line.append(UInt8(ascii: "-"))
-        Self.digits(Int64(date.day), 2, to: &line)
-        line.append(UInt8(ascii: "T"))
-        Self.digits(time / 3_600, 2, to: &line)
-        line.append(UInt8(ascii: ":"))
-        Self.digits(time / 60 % 60, 2, to: &line)
-        line.append(UInt8(ascii: ":"))
-        Self.digits(time % 60, 2, to: &line)
-        line.append(UInt8(ascii: "."))
-        Self.digits(milliseconds - seconds * 1_000, 3, to: &line)
-        line.append(UInt8(ascii: "Z"))
+        let parts: [(value: Int64, width: Int, mark: Unicode.Scalar)] = [
+            (Int64(date.year), 4, "-"), (Int64(date.month), 2, "-"), (Int64(date.day), 2, "T"),
+            (time / 3_600, 2, ":"), (time / 60 % 60, 2, ":"), (time % 60, 2, "."),
+            (milliseconds - seconds * 1_000, 3, "Z"),
+        ]
+        for (value, width, mark) in parts {
+            Self.digits(value, width, to: &line)
+            line.append(UInt8(ascii: mark))
+        }
     }
 
     private static func floor(_ value: Int64, _ unit: Int64) -> Int64 {
