@@ -58,19 +58,20 @@ let bindings: [Target] = [
     module("System/XXHash", ["CXXHash"]),
     module("System/Sodium", ["CSodium"]),
     module("System/MicroHTTPD", ["CMicroHTTPD"]),
+    module("Codecs/CodecSupport", []),
     module("Codecs/PNGFilters", ["CPNGFilters"]),
-    module("Codecs/PNG", ["CPNG"]),
+    module("Codecs/PNG", ["CPNG", "CodecSupport"]),
     module("Codecs/Vips", ["CVips", "CVipsShims"]),
     module("Codecs/RSVG", ["CRSVG", "CRSVGShims"]),
     module("Codecs/Pixbuf", ["CPixbuf", "CPixbufShims"]),
-    module("Codecs/JPEG", ["CJPEG"]),
-    module("Codecs/Zimg", ["CZimg"]),
+    module("Codecs/JPEG", ["CJPEG", "CodecSupport"]),
+    module("Codecs/Zimg", ["CZimg", "CodecSupport"]),
     module("Codecs/Deflate", ["CDeflate"]),
     module("System/Zlib", ["CZlib"]),
     module("System/OpenSSL", ["COpenSSL"]),
     module("System/Nettle", ["CNettle"]),
-    module("Codecs/WebP", ["CWebP"]),
-    module("Codecs/AVIF", ["CAVIF"]),
+    module("Codecs/WebP", ["CWebP", "CodecSupport"]),
+    module("Codecs/AVIF", ["CAVIF", "CodecSupport"]),
     module("System/Seccomp", ["CSeccomp"]),
     module("System/YAML", ["CYAML"]),
     module("System/JSON", ["CJansson"]),
@@ -105,10 +106,16 @@ let stages: [Target] = [
         ["SQLite", "XXHash", "Nettle", "Linux", "Model"]),
     module(
         "Stages/Decoding",
-        ["Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg", "Deflate", "Model"]),
+        [
+            "CodecSupport", "Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg",
+            "Deflate", "Model",
+        ]),
     module(
         "Stages/Transforming",
-        ["Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "Model"]),
+        [
+            "CodecSupport", "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF",
+            "Model",
+        ]),
 ]
 
 let client: [Target] = [
@@ -227,12 +234,12 @@ let testing: [Target] = [
     tests("MicroHTTPDTests", ["MicroHTTPD", "Linux", "TestKit"]),
     tests("PNGFiltersTests", ["PNGFilters"]),
     tests("VipsTests", ["Vips"]),
-    tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
-    tests("ZimgTests", ["Zimg"]),
+    tests("JPEGTests", ["JPEG", "CodecSupport", "Vips", "TestKit"]),
+    tests("ZimgTests", ["Zimg", "CodecSupport"]),
     tests("DeflateTests", ["Deflate", "Vips"]),
     tests("ZlibTests", ["Zlib"]),
-    tests("WebPTests", ["WebP", "Vips"]),
-    tests("AVIFTests", ["AVIF", "TestKit"]),
+    tests("WebPTests", ["WebP", "CodecSupport", "Vips"]),
+    tests("AVIFTests", ["AVIF", "CodecSupport", "TestKit"]),
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML"]),
     tests("JSONTests", ["JSON"]),
@@ -292,12 +299,15 @@ let testing: [Target] = [
     tests(
         "TransformingTests",
         [
-            "Transforming", "AVIF", "Deflate", "JPEG", "Vips", "WebP", "Zimg", "Model", "StageKit",
+            "Transforming", "CodecSupport", "Deflate", "Vips", "Zimg", "Model", "StageKit",
             "Linux", "TestKit",
         ]),
     tests(
         "LaneTests",
-        ["Decoding", "Transforming", "Vips", "JPEG", "Model", "StageKit", "Linux", "TestKit"]),
+        [
+            "Decoding", "Transforming", "CodecSupport", "Vips", "JPEG", "Model", "StageKit",
+            "Linux", "TestKit",
+        ]),
     tests(
         "SandboxTests",
         ["sandbox-probe", "Sandbox", "ProcessRuntime", "Model", "Linux", "TestKit"]),

@@ -1,4 +1,5 @@
 import AVIF
+import CodecSupport
 import Testing
 
 /// Checks encoded files with independent decoders.
@@ -138,7 +139,7 @@ import Testing
     @Test(arguments: [1, 2])
     func encodingEndsWhereItIsCancelled(call: Int) throws {
         var calls = 0
-        let error = #expect(throws: AVIFError.self) {
+        let error = #expect(throws: CodecError.self) {
             try Encoded(.gradient(64, 64, bands: 3), encoding((64, 64))) {
                 calls += 1
                 return calls == call
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func encodingEndsWhereTheSinkRefuses() throws {
-        let error = #expect(throws: AVIFError.self) {
+        let error = #expect(throws: CodecError.self) {
             try Encoded(.gradient(64, 64, bands: 3), encoding((64, 64)), takesBytes: false)
         }
         #expect(error?.kind == .refused)
@@ -166,7 +167,7 @@ import Testing
         unfit.append(encoding((16, 16)))
         unfit[unfit.count - 1].alphaQuality = -1
         for encoding in unfit {
-            let error = #expect(throws: AVIFError.self) { try Encoded(pixels, encoding) }
+            let error = #expect(throws: CodecError.self) { try Encoded(pixels, encoding) }
             #expect(error?.kind == .internal)
         }
         let plane = Pixels(16, 16) { _, _, _ in 0 }
@@ -175,7 +176,7 @@ import Testing
         for (planes, encoding) in [
             ([plane, plane, plane], lossless), ([plane], encoding((16, 16))),
         ] {
-            let error = #expect(throws: AVIFError.self) {
+            let error = #expect(throws: CodecError.self) {
                 try Encoded(planes: planes, encoding)
             }
             #expect(error?.kind == .internal)

@@ -1,4 +1,5 @@
 import AVIF
+import CodecSupport
 import TestKit
 import Testing
 
@@ -35,8 +36,8 @@ import Testing
         try file.bytes.withUnsafeBytes { bytes in
             var sequence = try AVIFReader(bytes, .sequence, pixelsMax: 4_096, framesMax: 100)
             var asked = 0
-            var error: AVIFError?
-            do throws(AVIFError) {
+            var error: CodecError?
+            do throws(CodecError) {
                 try sequence.decode(11, in: bytes) {
                     asked += 1
                     return asked == 5
@@ -52,8 +53,8 @@ import Testing
         let file = try AnimatedFile(generated: "lossless.avif")
         file.bytes.withUnsafeBytes { bytes in
             for (pixels, frames) in [(37 * 29 - 1, 100), (4_096, 11)] {
-                var error: AVIFError?
-                do throws(AVIFError) {
+                var error: CodecError?
+                do throws(CodecError) {
                     var sequence = try AVIFReader(
                         bytes, .sequence, pixelsMax: pixels, framesMax: frames)
                     try sequence.decode(0, in: bytes) { false }

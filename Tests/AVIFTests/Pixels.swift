@@ -1,4 +1,5 @@
 import AVIF
+import CodecSupport
 import TestKit
 
 /// Interleaved pixels, or a single plane.
@@ -47,7 +48,7 @@ func never() -> Bool { false }
 
 /// Runs `body` with sources that point into `pixels`.
 private func withSources<Result>(
-    _ pixels: [Pixels], _ body: ([AVIFSource]) throws -> Result
+    _ pixels: [Pixels], _ body: ([SampleSource]) throws -> Result
 ) rethrows -> Result {
     let blocks = pixels.map { pixels in
         let block = UnsafeMutableRawBufferPointer.allocate(
@@ -58,7 +59,7 @@ private func withSources<Result>(
     defer { blocks.forEach { $0.deallocate() } }
     return try body(
         zip(pixels, blocks).map {
-            AVIFSource(memory: UnsafeRawBufferPointer($1), stride: $0.stride)
+            SampleSource(memory: UnsafeRawBufferPointer($1), stride: $0.stride)
         })
 }
 

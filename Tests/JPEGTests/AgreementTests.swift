@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import TestKit
 import Testing
@@ -98,7 +99,7 @@ import Vips
         do {
             try body()
             return "accepted"
-        } catch let error as JPEGError {
+        } catch let error as CodecError {
             return error.kind == .unsupported ? "unsupported" : "\(error.kind)"
         } catch let error as VipsError {
             return error.kind == .unsupported ? "unsupported" : "\(error.kind)"

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import TestKit
 import Testing
@@ -8,7 +9,7 @@ import Testing
         let whole = try Image(97, 61, .yuv420, isProgressive: isProgressive).encoded()
         // Without its last two bytes, the end of image, all pixels of a baseline file are there.
         for count in stride(from: 0, to: whole.count - 16, by: 13) {
-            let error = #expect(throws: JPEGError.self) { try decode(Array(whole.prefix(count))) }
+            let error = #expect(throws: CodecError.self) { try decode(Array(whole.prefix(count))) }
             #expect(error?.kind == .corrupt, "\(count) bytes: \(String(describing: error))")
             #expect(error?.text.isEmpty == false)
         }
@@ -16,7 +17,7 @@ import Testing
 
     @Test func bytesThatAreNoJPEGAreCorrupt() {
         for bytes in [[], [0xFF], [0xFF, 0xD8], [UInt8](repeating: 0x41, count: 4096)] {
-            let error = #expect(throws: JPEGError.self) { try header(bytes) }
+            let error = #expect(throws: CodecError.self) { try header(bytes) }
             #expect(error?.kind == .corrupt, "\(String(describing: error))")
         }
     }
@@ -36,7 +37,7 @@ import Testing
                     guard try header(bytes).width * header(bytes).height < 1 << 22 else { continue }
                     let planes = try decode(bytes, spare: 1)
                     #expect(planes.allSatisfy { $0.isUntouchedAround })
-                } catch let error as JPEGError {
+                } catch let error as CodecError {
                     refused += 1
                     #expect([.corrupt, .unsupported].contains(error.kind), "\(error)")
                 }
@@ -58,7 +59,7 @@ import Testing
                 bytes[frame + 11 + 3 * component] = factors[0] << 4 | factors[1]
             }
             for reduction in [1, 2, 4, 8] {
-                do throws(JPEGError) {
+                do throws(CodecError) {
                     let planes = try decode(bytes, reduction: reduction, spare: 1)
                     #expect(planes.allSatisfy { $0.isUntouchedAround })
                     decoded += 1
@@ -78,7 +79,7 @@ import Testing
                 let decoder = try JPEGPlaneDecoder(bytes)
                 #expect(decoder.planes[0].paddedWidth == 24)
                 #expect(decoder.planes[0].paddedHeight == 16)
-                do throws(JPEGError) {
+                do throws(CodecError) {
                     try decoder.decode(into: [plane.target]) { false }
                     Issue.record("decoded into \(width) × \(height)")
                 } catch {
@@ -92,7 +93,7 @@ import Testing
     @Test func aSourceThatIsTooSmallIsRefused() throws {
         let image = Image(16, 16, .yuv420)
         let small = JPEGEncoding(width: 17, height: 16, subsampling: .yuv420, quality: 80)
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try JPEGPlaneEncoder.encode(image.planes.map(\.source), as: small) { _ in
                 nil
             } isCancelled: {
@@ -109,13 +110,13 @@ import Testing
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]
         bytes.replaceSubrange(2..<20, with: adobe)
         #expect(try header(bytes).color == .other)
-        let error = #expect(throws: JPEGError.self) { try decode(bytes) }
+        let error = #expect(throws: CodecError.self) { try decode(bytes) }
         #expect(error?.kind == .unsupported)
     }
 
     @Test func moreScansThanPermittedAreUnsupported() throws {
         let bytes = try Image(32, 32, .yuv420, isProgressive: true).encoded()
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try decode(bytes, limits: JPEGLimits(scans: 3, coefficientBytes: 0))
         }
         #expect(error?.kind == .unsupported)
@@ -127,7 +128,7 @@ import Testing
         let bytes = try Image(512, 512, .yuv444, isProgressive: true).encoded()
         let need = try header(bytes).coefficientBytes
         #expect(need == 3 * 512 * 512 * 2)
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try decode(bytes, limits: JPEGLimits(scans: 500, coefficientBytes: need / 2))
         }
         #expect(error?.kind == .outOfMemory)

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
     func decodingEndsWhereItIsCancelled(isProgressive: Bool, call: Int) throws {
         let bytes = try Image(200, 200, .yuv420, isProgressive: isProgressive).encoded()
         var calls = 0
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try decode(bytes) {
                 calls += 1
                 return calls == call
@@ -32,7 +33,7 @@ import Testing
     func encodingEndsWhereItIsCancelled(isProgressive: Bool, call: Int) throws {
         let image = Image(200, 200, .yuv420, isProgressive: isProgressive)
         var calls = 0
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try image.encoded {
                 calls += 1
                 return calls == call
@@ -47,7 +48,7 @@ import Testing
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
         defer { memory.deallocate() }
         var asked = 0
-        let error = #expect(throws: JPEGError.self) {
+        let error = #expect(throws: CodecError.self) {
             try JPEGPlaneEncoder.encode(
                 image.planes.map(\.source), as: image.encoding
             ) { minimum in

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 
 /// A smooth planar image that can be encoded to and decoded from JPEG.
@@ -29,7 +30,7 @@ struct Image {
     /// Encodes into chunks of memory of `piece` bytes.
     func encoded(
         piece: Int = 1 << 16, isCancelled: () -> Bool = { false }
-    ) throws(JPEGError) -> [UInt8] {
+    ) throws(CodecError) -> [UInt8] {
         var pieces: [UnsafeMutableRawBufferPointer] = []
         defer { pieces.forEach { $0.deallocate() } }
         let count = try JPEGPlaneEncoder.encode(planes.map(\.source), as: encoding) { _ in
@@ -46,7 +47,7 @@ struct Image {
 func decode(
     _ bytes: [UInt8], reduction: Int = 1, spare: Int = 0, limits: JPEGLimits = .standard,
     isCancelled: () -> Bool = { false }
-) throws(JPEGError) -> [TestPlane] {
+) throws(CodecError) -> [TestPlane] {
     // A copy of exactly that many bytes, so that the address sanitizer detects reads past the end.
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { copy.deallocate() }

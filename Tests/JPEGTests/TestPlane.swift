@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 
 /// Planes in memory with guard bytes around the writable area.
@@ -25,11 +26,11 @@ final class TestPlane {
         return .init(rebasing: block[start..<(start + stride * height)])
     }
 
-    var source: JPEGPlaneSource {
-        JPEGPlaneSource(memory: UnsafeRawBufferPointer(memory), stride: stride)
+    var source: SampleSource {
+        SampleSource(memory: UnsafeRawBufferPointer(memory), stride: stride)
     }
 
-    var target: JPEGPlaneTarget { JPEGPlaneTarget(memory: memory, stride: stride) }
+    var target: SampleTarget { SampleTarget(memory: memory, stride: stride) }
 
     subscript(x: Int, y: Int) -> Int {
         get { Int(memory[y * stride + x]) }

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 
@@ -16,7 +17,7 @@ extension TestImage {
             let copy = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: planes[index].count, alignment: 1)
             copy.copyBytes(from: planes[index])
-            return JPEGPlaneSource(
+            return SampleSource(
                 memory: UnsafeRawBufferPointer(copy), stride: encoding.size(ofPlane: index).width)
         }
         defer { sources.forEach { $0.memory.deallocate() } }

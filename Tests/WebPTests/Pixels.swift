@@ -1,3 +1,4 @@
+import CodecSupport
 import Vips
 import WebP
 
@@ -42,7 +43,7 @@ func never() -> Bool { false }
 
 /// Runs `body` with sources that point into all of `pixels`.
 func withSources<Result>(
-    _ pixels: [Pixels], _ body: ([WebPSource]) throws -> Result
+    _ pixels: [Pixels], _ body: ([SampleSource]) throws -> Result
 ) rethrows -> Result {
     let blocks = pixels.map { pixels in
         let block = UnsafeMutableRawBufferPointer.allocate(
@@ -53,7 +54,7 @@ func withSources<Result>(
     defer { blocks.forEach { $0.deallocate() } }
     return try body(
         zip(pixels, blocks).map {
-            WebPSource(memory: UnsafeRawBufferPointer($1), stride: $0.stride)
+            SampleSource(memory: UnsafeRawBufferPointer($1), stride: $0.stride)
         })
 }
 

@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Vips
 import WebP
@@ -68,7 +69,7 @@ import WebP
     func whatIsFinishedCanBeCancelled(isLossless: Bool) throws {
         for call in 1...3 {
             var calls = 0
-            let error = #expect(throws: WebPError.self) {
+            let error = #expect(throws: CodecError.self) {
                 try Self.file(of: [Self.corner, Self.corner], isLossless: isLossless) {
                     calls += 1
                     return calls == call

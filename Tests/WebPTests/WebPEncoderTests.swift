@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Vips
 import WebP
@@ -84,7 +85,7 @@ import WebP
         let encoding = WebPEncoding(
             width: 200, height: 200, quality: 80, isLossless: isLossless)
         var calls = 0
-        let error = #expect(throws: WebPError.self) {
+        let error = #expect(throws: CodecError.self) {
             try encode(pixels, encoding) {
                 calls += 1
                 return calls == call
@@ -110,7 +111,7 @@ import WebP
 
     @Test func encodingEndsWhereTheSinkRefuses() throws {
         let pixels = Pixels.gradient(64, 64, bands: 3)
-        let error = #expect(throws: WebPError.self) {
+        let error = #expect(throws: CodecError.self) {
             try withSources([pixels]) { sources in
                 try WebPEncoder.encode(
                     pixels: sources[0], bands: 3,
@@ -127,7 +128,7 @@ import WebP
 
     @Test func aSideOfMoreThan16383PixelsIsTooLarge() throws {
         let pixels = Pixels(16_384, 1, bands: 3) { _, _, _ in 0 }
-        let error = #expect(throws: WebPError.self) {
+        let error = #expect(throws: CodecError.self) {
             try encode(pixels, WebPEncoding(width: 16_384, height: 1, quality: 80))
         }
         #expect(error?.kind == .tooLarge, "\(String(describing: error))")
@@ -144,11 +145,11 @@ import WebP
             WebPEncoding(width: 0, height: 16, quality: 80),
         ]
         for encoding in unfit {
-            let error = #expect(throws: WebPError.self) { try encode(pixels, encoding) }
+            let error = #expect(throws: CodecError.self) { try encode(pixels, encoding) }
             #expect(error?.kind == .internal)
         }
         let lossless = WebPEncoding(width: 16, height: 16, quality: 80, isLossless: true)
-        let error = #expect(throws: WebPError.self) {
+        let error = #expect(throws: CodecError.self) {
             try encode(planes: [plane, plane, plane], lossless)
         }
         #expect(error?.kind == .internal)

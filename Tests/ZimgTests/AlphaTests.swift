@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Zimg
 
@@ -28,10 +29,10 @@ import Zimg
     @Test func planesThatAreTooSmallAreRefused() {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 64)
         defer { memory.deallocate() }
-        let planes = [ZimgPlaneTarget](
-            repeating: ZimgPlaneTarget(memory: memory, stride: 64), count: 4)
+        let planes = [SampleTarget](
+            repeating: SampleTarget(memory: memory, stride: 64), count: 4)
         let pixels = [UInt8](repeating: 0, count: 33 * 4)
-        let error = #expect(throws: ZimgError.self) {
+        let error = #expect(throws: CodecError.self) {
             try pixels.withUnsafeBytes {
                 try Interleaving.premultiply($0, stride: 132, width: 33, height: 1, into: planes)
             }
@@ -50,13 +51,13 @@ import Zimg
         try pixels.withUnsafeBytes {
             try Interleaving.premultiply(
                 $0, stride: width * bands, width: width, height: height,
-                into: memory.map { ZimgPlaneTarget(memory: $0, stride: stride) })
+                into: memory.map { SampleTarget(memory: $0, stride: stride) })
         }
         var result = [UInt8](repeating: 0xEE, count: pixels.count)
         try result.withUnsafeMutableBytes { target in
             try Interleaving.unpremultiply(
                 memory.map {
-                    ZimgPlaneSource(memory: UnsafeRawBufferPointer($0), stride: stride)
+                    SampleSource(memory: UnsafeRawBufferPointer($0), stride: stride)
                 }, into: target, stride: width * bands, width: width, height: height)
         }
         return result

@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Zimg
 
@@ -46,7 +47,7 @@ import Zimg
         let plane = TestPlane(8, 4)
         let pixels = [UInt8](repeating: 0, count: 8 * 4 * 2)
         for (width, height, stride) in [(9, 4, 18), (8, 5, 16), (8, 4, 15), (0, 4, 16)] {
-            let error = #expect(throws: ZimgError.self) {
+            let error = #expect(throws: CodecError.self) {
                 try pixels.withUnsafeBytes { pixels in
                     try Interleaving.separate(
                         pixels, stride: stride, width: width, height: height,

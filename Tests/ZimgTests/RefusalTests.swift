@@ -1,9 +1,10 @@
+import CodecSupport
 import Testing
 import Zimg
 
 @Suite struct RefusalTests {
     @Test func sizesThatSubsamplingDoesNotDivideAreUnsupported() {
-        let error = #expect(throws: ZimgError.self) {
+        let error = #expect(throws: CodecError.self) {
             _ = try ZimgGraph(
                 ZimgConversion(
                     from: .init(width: 33, height: 20, planes: .yCbCr(.yuv420)),
@@ -17,7 +18,7 @@ import Zimg
 
     @Test(arguments: [(0, 10), (10, 0), (-1, 10), (1 << 31, 10)])
     func sizesThatAreNoneAreUnsupported(width: Int, height: Int) {
-        let error = #expect(throws: ZimgError.self) {
+        let error = #expect(throws: CodecError.self) {
             _ = try ZimgGraph(
                 ZimgConversion(
                     from: .init(width: width, height: height, planes: .gray),
@@ -29,7 +30,7 @@ import Zimg
 
     @Test func regionsThatAreNoneAreUnsupported() {
         for width in [0, -5, Double.nan, .infinity] {
-            let error = #expect(throws: ZimgError.self) {
+            let error = #expect(throws: CodecError.self) {
                 _ = try ZimgGraph(
                     ZimgConversion(
                         from: .init(
@@ -51,21 +52,21 @@ import Zimg
         let target = TestPlane(35, 5)
         let bytes = UnsafeRawBufferPointer(source.memory)
         let unfit = [
-            ZimgPlaneSource(memory: bytes, stride: 64),
-            ZimgPlaneSource(memory: bytes, stride: 100),
-            ZimgPlaneSource(memory: .init(rebasing: bytes.dropFirst(8)), stride: 128),
-            ZimgPlaneSource(memory: .init(rebasing: bytes.dropLast(1)), stride: 128),
-            ZimgPlaneSource(memory: .init(start: nil, count: 0), stride: 128),
+            SampleSource(memory: bytes, stride: 64),
+            SampleSource(memory: bytes, stride: 100),
+            SampleSource(memory: .init(rebasing: bytes.dropFirst(8)), stride: 128),
+            SampleSource(memory: .init(rebasing: bytes.dropLast(1)), stride: 128),
+            SampleSource(memory: .init(start: nil, count: 0), stride: 128),
         ]
         for source in unfit {
-            do throws(ZimgError) {
+            do throws(CodecError) {
                 try graph.process(from: [source], to: [target.target], isCancelled: never)
                 Issue.record("processed \(source)")
             } catch {
                 #expect(error.kind == .internal)
             }
         }
-        do throws(ZimgError) {
+        do throws(CodecError) {
             try graph.process(from: [], to: [target.target], isCancelled: never)
             Issue.record("processed nothing")
         } catch {

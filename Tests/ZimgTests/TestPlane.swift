@@ -1,3 +1,4 @@
+import CodecSupport
 import Zimg
 
 /// An aligned plane with guard rows around it and guard bytes after each row.
@@ -29,11 +30,11 @@ final class TestPlane {
         .init(rebasing: block[stride..<(stride * (height + 1))])
     }
 
-    var source: ZimgPlaneSource {
-        ZimgPlaneSource(memory: UnsafeRawBufferPointer(memory), stride: stride)
+    var source: SampleSource {
+        SampleSource(memory: UnsafeRawBufferPointer(memory), stride: stride)
     }
 
-    var target: ZimgPlaneTarget { ZimgPlaneTarget(memory: memory, stride: stride) }
+    var target: SampleTarget { SampleTarget(memory: memory, stride: stride) }
 
     subscript(x: Int, y: Int) -> Int {
         get { Int(memory[y * stride + x]) }
@@ -67,7 +68,7 @@ func never() -> Bool { false }
 /// Converts planes into new ones.
 func convert(
     _ sources: [TestPlane], _ conversion: ZimgConversion, isCancelled: () -> Bool = never
-) throws(ZimgError) -> [TestPlane] {
+) throws(CodecError) -> [TestPlane] {
     let graph = try ZimgGraph(conversion)
     let targets = (0..<conversion.target.planeCount).map { index in
         let size = conversion.target.size(ofPlane: index)

@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Zimg
 
@@ -45,7 +46,7 @@ import Zimg
 
     @Test func whatCannotBeBuiltIsNotKept() {
         let cache = ZimgGraphCache()
-        let error = #expect(throws: ZimgError.self) {
+        let error = #expect(throws: CodecError.self) {
             try cache.withGraph(conversion(0)) { _ in }
         }
         #expect(error?.kind == .unsupported)

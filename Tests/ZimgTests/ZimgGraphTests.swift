@@ -1,3 +1,4 @@
+import CodecSupport
 import Testing
 import Zimg
 
@@ -163,7 +164,7 @@ import Zimg
             to: .init(width: 100, height: 60, planes: .gray))
         for call in [1, 2, 90] {
             var calls = 0
-            let error = #expect(throws: ZimgError.self) {
+            let error = #expect(throws: CodecError.self) {
                 try convert([plane], conversion) {
                     calls += 1
                     return calls == call

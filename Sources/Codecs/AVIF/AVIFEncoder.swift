@@ -1,4 +1,5 @@
 internal import CAVIF
+public import CodecSupport
 
 /// Encodes images in memory as AVIF.
 public enum AVIFEncoder {
@@ -13,9 +14,9 @@ public enum AVIFEncoder {
     /// - Throws: `cancelled`, `refused`, `outOfMemory`, `internal` if a source is too small or the
     ///   encoding is lossless.
     public static func encode(
-        planes sources: [AVIFSource], as encoding: AVIFEncoding,
+        planes sources: [SampleSource], as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         let areValid =
             encoding.isPossible && encoding.depth == 8 && !encoding.isLossless
             && sources.count == encoding.planeCount
@@ -23,8 +24,10 @@ public enum AVIFEncoder {
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areValid else { throw AVIFError(kind: .internal, text: "planes have the wrong size") }
-        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        guard areValid else {
+            throw CodecError(kind: .internal, text: "planes have the wrong size")
+        }
+        let bases = sources.map { $0.base(UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
             encoding.withShim { cavif_encode_planes($0, bases, strides, callbacks, &code) }
@@ -39,16 +42,17 @@ public enum AVIFEncoder {
     /// - Parameter bands: 3 or 4.
     /// - Returns: whether the file has alpha: it's omitted if every pixel is opaque.
     public static func encode(
-        pixels source: AVIFSource, bands: Int, as encoding: AVIFEncoding,
+        pixels source: SampleSource, bands: Int, as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
-    ) throws(AVIFError) -> Bool {
+    ) throws(CodecError) -> Bool {
         let isValid =
             encoding.isPossible && (3...4).contains(bands)
             && source.holds(
                 rowBytes: encoding.width * bands * (encoding.depth > 8 ? 2 : 1),
                 height: encoding.height)
-        guard isValid, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw AVIFError(kind: .internal, text: "pixels have the wrong size") }
+        guard isValid, let base = source.base(UInt8.self) else {
+            throw CodecError(kind: .internal, text: "pixels have the wrong size")
+        }
         let stride = CInt(clamping: source.stride)
         var hasAlpha: CInt = 0
         try run(sink, isCancelled) { callbacks, code in
@@ -62,33 +66,14 @@ public enum AVIFEncoder {
     private static func run(
         _ sink: (UnsafeRawBufferPointer) -> Bool, _ isCancelled: () -> Bool,
         _ body: (cavif_callbacks, inout CInt) -> cavif_status
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         var code: CInt = 0
-        let status = AVIFCallbacks.withContext(sink, isCancelled) { context in
+        let status = CodecCallbacks.withContext(sink: sink, isCancelled: isCancelled) { context in
             let callbacks = cavif_callbacks(
                 sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
-        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
-    }
-}
-
-/// Samples to be encoded.
-public struct AVIFSource {
-    /// The memory from the first sample to the last.
-    public let memory: UnsafeRawBufferPointer
-    /// The distance between rows in bytes, less than 2 GB.
-    public let stride: Int
-
-    /// Creates a source. The memory must stay valid and unchanged while `AVIFEncoder.encode` runs.
-    public init(memory: UnsafeRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
-    }
-
-    fileprivate func holds(rowBytes: Int, height: Int) -> Bool {
-        stride >= rowBytes && stride <= Int(CInt.max)
-            && memory.count >= stride * (height - 1) + rowBytes
+        guard status == CAVIF_OK else { throw CodecError(status, code: code) }
     }
 }
 
@@ -221,39 +206,4 @@ extension AVIFEncoding.Chroma {
         case .yuv444: CAVIF_444
         }
     }
-}
-
-/// Carries two closures through C callbacks for the duration of one encoding.
-struct AVIFCallbacks {
-    let sink: (UnsafeRawBufferPointer) -> Bool
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ sink: (UnsafeRawBufferPointer) -> Bool, _ isCancelled: () -> Bool,
-        _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(sink) { sink in
-            withoutActuallyEscaping(isCancelled) { isCancelled in
-                var callbacks = AVIFCallbacks(sink: sink, isCancelled: isCancelled)
-                return withUnsafeMutablePointer(to: &callbacks) {
-                    body(UnsafeMutableRawPointer($0))
-                }
-            }
-        }
-    }
-}
-
-func passToSink(
-    context: UnsafeMutableRawPointer?, bytes: UnsafePointer<UInt8>?, count: Int
-) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until libavif has returned.
-    let callbacks = context.assumingMemoryBound(to: AVIFCallbacks.self)
-    let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-    return callbacks.pointee.sink(bytes) ? 1 : 0
-}
-
-func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    return context.assumingMemoryBound(to: AVIFCallbacks.self).pointee.isCancelled() ? 1 : 0
 }

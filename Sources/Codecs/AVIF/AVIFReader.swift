@@ -1,4 +1,5 @@
 internal import CAVIF
+public import CodecSupport
 
 /// Decodes an AVIF file: the primary image or the frames of a sequence. Decoding uses dav1d on the
 /// calling thread. Rotation, mirroring and cropping are left to the caller.
@@ -49,7 +50,7 @@ public struct AVIFReader: ~Copyable {
     public init(
         _ bytes: UnsafeRawBufferPointer, _ source: Source, patches: [Patch] = [], pixelsMax: Int,
         framesMax: Int
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         var (header, code) = (cavif_header(), CInt(0))
         var pointer: OpaquePointer?
         let status = patches.withShims { shims in
@@ -60,7 +61,7 @@ public struct AVIFReader: ~Copyable {
                 frames_max: UInt32(clamping: max(1, framesMax)))
             return cavif_open(&input, &pointer, &header, &code)
         }
-        guard status == CAVIF_OK, let pointer else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK, let pointer else { throw CodecError(status, code: code) }
         self.pointer = pointer
         picture = AVIFPicture(header.picture)
         count = Int(header.frames)
@@ -85,15 +86,15 @@ public struct AVIFReader: ~Copyable {
     ///   doesn't exist.
     public mutating func decode(
         _ frame: Int, in bytes: UnsafeRawBufferPointer, isCancelled: () -> Bool
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         var (picture, code) = (cavif_picture(), CInt(0))
         let pointer = pointer
-        let status = AVIFCallbacks.withContext({ _ in true }, isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cavif_decode(
                 pointer, cavif_bytes(bytes), CInt(clamping: frame), isCancelledCallback, context,
                 &picture, &code)
         }
-        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK else { throw CodecError(status, code: code) }
         self.picture = AVIFPicture(picture)
     }
 
@@ -107,12 +108,12 @@ public struct AVIFReader: ~Copyable {
     ///   if the memory has another size.
     public borrowing func copy(
         to pixels: UnsafeMutableRawBufferPointer, bands: Int
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         var code = CInt(0)
         let status = cavif_copy_pixels(
             pointer, CInt(clamping: bands),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count, &code)
-        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK else { throw CodecError(status, code: code) }
     }
 
     /// Copies one plane of the last decoded frame. Nothing is written beyond the columns of a row.
@@ -123,12 +124,12 @@ public struct AVIFReader: ~Copyable {
     /// - Throws: `internal` if the plane doesn't fit or samples have more than 8 bits.
     public borrowing func copy(
         plane index: Int, to target: UnsafeMutableRawBufferPointer, stride: Int
-    ) throws(AVIFError) {
+    ) throws(CodecError) {
         let size = picture.size(ofPlane: index)
         guard (0..<picture.planeCount).contains(index), picture.depth == 8, stride >= size.width,
             target.count >= stride * (size.height - 1) + size.width,
             let base = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw AVIFError(kind: .internal, text: "the plane has the wrong size") }
+        else { throw CodecError(kind: .internal, text: "the plane has the wrong size") }
         cavif_copy_plane(pointer, CInt(index), base, stride)
     }
 }
@@ -292,47 +293,9 @@ extension AVIFPicture.Chroma {
     }
 }
 
-/// Why libavif failed.
-public struct AVIFError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure, for decisions.
-    public enum Kind: Sendable {
-        /// The cancellation closure returned `true`.
-        case cancelled
-        /// The sink refused bytes.
-        case refused
-        /// Out of memory.
-        case outOfMemory
-        /// Decoding only: the file is damaged or incomplete.
-        case corrupt
-        /// Decoding only: libavif doesn't support the file.
-        case unsupported
-        /// A bug in this project: wrong sizes or options.
-        case `internal`
-    }
-
-    /// The kind of failure, for decisions.
-    public let kind: Kind
-    /// libavif's error number (`avifResult`); for logs, not for clients.
-    public let text: String
-
-    /// A description for logs, such as `outOfMemory: libavif error 26`.
-    public var description: String { "\(kind): \(text)" }
-
-    /// Creates an error that a caller detected.
-    public init(kind: Kind, text: String) {
-        self.kind = kind
-        self.text = text
-    }
-
+extension CodecError {
     init(_ status: cavif_status, code: CInt) {
-        kind = Kind(status)
-        text = "libavif error \(code)"
-    }
-}
-
-extension AVIFError.Kind {
-    fileprivate init(_ status: cavif_status) {
-        self =
+        let kind: Kind =
             switch status {
             case CAVIF_CANCELLED: .cancelled
             case CAVIF_REFUSED: .refused
@@ -341,5 +304,6 @@ extension AVIFError.Kind {
             case CAVIF_UNSUPPORTED: .unsupported
             default: .internal
             }
+        self.init(kind: kind, text: "libavif error \(code)")
     }
 }

@@ -1,4 +1,5 @@
 internal import CJPEG
+public import CodecSupport
 private import Glibc
 
 /// The properties of a JPEG that are known before its pixels are decoded.
@@ -44,7 +45,7 @@ public struct JPEGHeader: Equatable, Sendable {
     /// Reads only the header of `bytes`.
     ///
     /// - Throws: `corrupt`, `unsupported` (lossless, 12 bits), `outOfMemory`.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(JPEGError) {
+    public init(_ bytes: UnsafeRawBufferPointer) throws(CodecError) {
         self = try JPEGHandle(bytes, limits: .standard).header
     }
 }
@@ -135,23 +136,8 @@ public struct JPEGPlane: Equatable, Sendable {
     /// Returns the size in bytes of a plane whose rows are `stride` bytes apart.
     public func byteCount(stride: Int) -> Int { stride * paddedHeight }
 
-    func fits(_ target: JPEGPlaneTarget) -> Bool {
-        guard target.stride >= paddedWidth, target.memory.baseAddress != nil else { return false }
-        return target.memory.count >= target.stride * (paddedHeight - 1) + paddedWidth
-    }
-}
-
-/// The destination of a decoded plane.
-public struct JPEGPlaneTarget {
-    /// The caller's memory, starting with the first sample.
-    public let memory: UnsafeMutableRawBufferPointer
-    /// The distance between rows in bytes, at least `JPEGPlane.paddedWidth`.
-    public let stride: Int
-
-    /// Creates a destination. The memory must stay valid while `JPEGPlaneDecoder.decode` runs.
-    public init(memory: UnsafeMutableRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
+    func fits(_ target: SampleTarget) -> Bool {
+        target.source.holds(rowBytes: paddedWidth, height: paddedHeight)
     }
 }
 
@@ -179,14 +165,14 @@ public struct JPEGPlaneDecoder: ~Copyable {
     ///   sampling), `outOfMemory`.
     public init(
         _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, limits: JPEGLimits = .standard
-    ) throws(JPEGError) {
+    ) throws(CodecError) {
         guard [1, 2, 4, 8].contains(reduction) else {
-            throw JPEGError(kind: .internal, text: "unsupported reduction by \(reduction)")
+            throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
         let handle = try JPEGHandle(bytes, limits: limits)
         var failure = cjpeg_failure()
         let status = cjpeg_select_planes(handle.pointer, CInt(8 / reduction), &failure)
-        guard status == CJPEG_OK else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw CodecError(failure) }
         let pointer = handle.pointer
         planes = handle.header.sampling.indices.map { index in
             JPEGPlane(cjpeg_plane_of(pointer, CInt(index)))
@@ -214,18 +200,18 @@ public struct JPEGPlaneDecoder: ~Copyable {
     /// - Throws: `corrupt`, `unsupported` (too many scans), `outOfMemory`, `cancelled`, `internal`
     ///   if a target is too small.
     public consuming func decode(
-        into targets: [JPEGPlaneTarget], isCancelled: () -> Bool
-    ) throws(JPEGError) {
+        into targets: [SampleTarget], isCancelled: () -> Bool
+    ) throws(CodecError) {
         guard targets.count == planes.count, zip(planes, targets).allSatisfy({ $0.fits($1) })
-        else { throw JPEGError(kind: .internal, text: "targets do not match the planes") }
-        let bases = targets.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        else { throw CodecError(kind: .internal, text: "targets do not match the planes") }
+        let bases = targets.map { $0.base(UInt8.self) }
         let strides = targets.map(\.stride)
         let pointer = handle.pointer
         var failure = cjpeg_failure()
-        let status = JPEGCancellation.withContext(isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cjpeg_decode(pointer, bases, strides, isCancelledCallback, context, &failure)
         }
-        guard status == CJPEG_OK else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw CodecError(failure) }
     }
 }
 
@@ -253,14 +239,14 @@ public struct JPEGRowDecoder: ~Copyable {
     public init(
         beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1,
         limits: JPEGLimits = .standard
-    ) throws(JPEGError) {
+    ) throws(CodecError) {
         guard [1, 2, 4, 8].contains(reduction) else {
-            throw JPEGError(kind: .internal, text: "unsupported reduction by \(reduction)")
+            throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
         let handle = try JPEGHandle(bytes, limits: limits, isBeginning: true)
         var (failure, size) = (cjpeg_failure(), cjpeg_size())
         let status = cjpeg_select_rows(handle.pointer, CInt(8 / reduction), &size, &failure)
-        guard status == CJPEG_OK else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw CodecError(failure) }
         (width, height, bands) = (Int(size.width), Int(size.height), Int(size.bands))
         self.handle = handle
     }
@@ -275,18 +261,18 @@ public struct JPEGRowDecoder: ~Copyable {
     public consuming func decode(
         into memory: UnsafeMutableRawBufferPointer, columns: Int, rows: Int,
         isCancelled: () -> Bool
-    ) throws(JPEGError) -> JPEGArrival {
+    ) throws(CodecError) -> JPEGArrival {
         guard (1...width).contains(columns), (1...height).contains(rows),
             memory.count == columns * rows * bands
-        else { throw JPEGError(kind: .internal, text: "the memory does not match the rows") }
+        else { throw CodecError(kind: .internal, text: "the memory does not match the rows") }
         let (pointer, base) = (handle.pointer, memory.baseAddress)
         var (failure, arrival) = (cjpeg_failure(), CJPEG_NOT_ARRIVED)
-        let status = JPEGCancellation.withContext(isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cjpeg_decode_rows(
                 pointer, base?.assumingMemoryBound(to: UInt8.self), CInt(columns), CInt(rows),
                 isCancelledCallback, context, &arrival, &failure)
         }
-        guard status == CJPEG_OK else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw CodecError(failure) }
         return JPEGArrival(arrival)
     }
 }
@@ -364,7 +350,7 @@ struct JPEGHandle: ~Copyable {
     /// file, they may end anywhere after the header.
     init(
         _ bytes: UnsafeRawBufferPointer, limits: JPEGLimits, isBeginning: Bool = false
-    ) throws(JPEGError) {
+    ) throws(CodecError) {
         var header = cjpeg_header()
         var failure = cjpeg_failure()
         let limits = cjpeg_limits(
@@ -372,7 +358,7 @@ struct JPEGHandle: ~Copyable {
             takes_beginning: isBeginning ? 1 : 0)
         guard
             let pointer = cjpeg_open(bytes.baseAddress, bytes.count, limits, &header, &failure)
-        else { throw JPEGError(failure) }
+        else { throw CodecError(failure) }
         self.pointer = pointer
         self.header = JPEGHeader(header) { cjpeg_sampling_of(pointer, CInt($0)) }
     }
@@ -382,67 +368,10 @@ struct JPEGHandle: ~Copyable {
     }
 }
 
-/// Carries a closure through a C callback for the duration of one call.
-struct JPEGCancellation {
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ isCancelled: () -> Bool, _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(isCancelled) { isCancelled in
-            var cancellation = JPEGCancellation(isCancelled: isCancelled)
-            return withUnsafeMutablePointer(to: &cancellation) { body(UnsafeMutableRawPointer($0)) }
-        }
-    }
-}
-
-func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until libjpeg has returned.
-    let cancellation = context.assumingMemoryBound(to: JPEGCancellation.self)
-    return cancellation.pointee.isCancelled() ? 1 : 0
-}
-
-/// Why libjpeg failed.
-public struct JPEGError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure, for decisions.
-    public enum Kind: Sendable {
-        /// The bytes are damaged, truncated or not a JPEG.
-        case corrupt
-        /// The bytes may be valid, but libjpeg or this binding doesn't support what they need.
-        case unsupported
-        /// The cancellation closure returned `true`.
-        case cancelled
-        /// The sink provided no memory.
-        case refused
-        /// Out of memory, or a multi-scan file needs more than `JPEGLimits` permit.
-        case outOfMemory
-        /// A bug in this project: wrong sizes or a wrong order of calls.
-        case `internal`
-    }
-
-    /// The kind of failure, for decisions.
-    public let kind: Kind
-    /// libjpeg's message; for logs, not for clients.
-    public let text: String
-
-    /// A description for logs, such as `corrupt: Premature end of input file`.
-    public var description: String { "\(kind): \(text)" }
-}
-
-extension JPEGError {
+extension CodecError {
     init(_ failure: cjpeg_failure) {
-        kind = Kind(failure.status)
-        text = withUnsafeBytes(of: failure.text) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-    }
-}
-
-extension JPEGError.Kind {
-    fileprivate init(_ status: cjpeg_status) {
-        self =
-            switch status {
+        let kind: Kind =
+            switch failure.status {
             case CJPEG_CORRUPT: .corrupt
             case CJPEG_UNSUPPORTED: .unsupported
             case CJPEG_CANCELLED: .cancelled
@@ -450,5 +379,6 @@ extension JPEGError.Kind {
             case CJPEG_NO_MEMORY: .outOfMemory
             default: .internal
             }
+        self.init(kind: kind, message: failure.text)
     }
 }

@@ -1,4 +1,5 @@
 internal import CJPEG
+public import CodecSupport
 
 /// The options for encoding planes as JPEG. Only a JFIF header is written: no EXIF, no profile.
 public struct JPEGEncoding: Equatable, Sendable {
@@ -85,57 +86,38 @@ public enum JPEGPlaneEncoder {
     /// - Throws: `refused` if `next` returned `nil`, `cancelled`, `outOfMemory`, `unsupported` if
     ///   the image is too large, `internal` if a source is too small.
     public static func encode(
-        _ sources: [JPEGPlaneSource], as encoding: JPEGEncoding,
+        _ sources: [SampleSource], as encoding: JPEGEncoding,
         into next: (_ minimum: Int) -> UnsafeMutableRawBufferPointer?, isCancelled: () -> Bool
-    ) throws(JPEGError) -> Int {
+    ) throws(CodecError) -> Int {
         try check(sources, encoding)
-        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        let bases = sources.map { $0.base(UInt8.self) }
         let strides = sources.map(\.stride)
         var written = 0
         var failure = cjpeg_failure()
-        let status = JPEGSink.withContext(next, isCancelled) { context in
+        let status = CodecCallbacks.withContext(next: next, isCancelled: isCancelled) { context in
             cjpeg_encode(
-                encoding.shim, bases, strides, nextSinkBuffer, isSinkCancelledCallback, context,
+                encoding.shim, bases, strides, nextSinkBuffer, isCancelledCallback, context,
                 &written, &failure)
         }
-        guard status == CJPEG_OK else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw CodecError(failure) }
         return written
     }
 
     private static func check(
-        _ sources: [JPEGPlaneSource], _ encoding: JPEGEncoding
-    ) throws(JPEGError) {
+        _ sources: [SampleSource], _ encoding: JPEGEncoding
+    ) throws(CodecError) {
         guard encoding.width > 0, encoding.height > 0, (1...100).contains(encoding.quality) else {
-            throw JPEGError(kind: .internal, text: "unsupported encoding")
+            throw CodecError(kind: .internal, text: "unsupported encoding")
         }
         let areValid =
             sources.count == encoding.planeCount
             && sources.indices.allSatisfy { index in
                 let size = encoding.size(ofPlane: index)
-                return sources[index].holds(width: size.width, height: size.height)
+                return sources[index].holds(rowBytes: size.width, height: size.height)
             }
         guard areValid else {
-            throw JPEGError(kind: .internal, text: "sources have the wrong size")
+            throw CodecError(kind: .internal, text: "sources have the wrong size")
         }
-    }
-}
-
-/// A plane to be encoded.
-public struct JPEGPlaneSource {
-    /// The memory from the first sample to the last.
-    public let memory: UnsafeRawBufferPointer
-    /// The distance between rows in bytes.
-    public let stride: Int
-
-    /// Creates a source. The memory must stay valid and unchanged while `JPEGPlaneEncoder.encode`
-    /// runs.
-    public init(memory: UnsafeRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
-    }
-
-    fileprivate func holds(width: Int, height: Int) -> Bool {
-        stride >= width && memory.count >= stride * (height - 1) + width
     }
 }
 
@@ -148,38 +130,4 @@ extension JPEGEncoding {
             vertical: CInt(factors.vertical), quality: CInt(clamping: quality),
             is_progressive: isProgressive ? 1 : 0, optimises_coding: optimizesCoding ? 1 : 0)
     }
-}
-
-/// Carries two closures through C callbacks for the duration of one encoding.
-struct JPEGSink {
-    let next: (Int) -> UnsafeMutableRawBufferPointer?
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ next: (Int) -> UnsafeMutableRawBufferPointer?, _ isCancelled: () -> Bool,
-        _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(next) { next in
-            withoutActuallyEscaping(isCancelled) { isCancelled in
-                var sink = JPEGSink(next: next, isCancelled: isCancelled)
-                return withUnsafeMutablePointer(to: &sink) { body(UnsafeMutableRawPointer($0)) }
-            }
-        }
-    }
-}
-
-func isSinkCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until libjpeg has returned.
-    return context.assumingMemoryBound(to: JPEGSink.self).pointee.isCancelled() ? 1 : 0
-}
-
-func nextSinkBuffer(
-    context: UnsafeMutableRawPointer?, minimum: Int, count: UnsafeMutablePointer<Int>?
-) -> UnsafeMutablePointer<UInt8>? {
-    guard let context, let count else { return nil }
-    let sink = context.assumingMemoryBound(to: JPEGSink.self)
-    guard let memory = sink.pointee.next(minimum) else { return nil }
-    count.pointee = memory.count
-    return memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
 }

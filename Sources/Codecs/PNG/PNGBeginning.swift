@@ -1,4 +1,5 @@
 internal import CPNG
+public import CodecSupport
 
 /// Decodes the beginning of a PNG.
 public struct PNGBeginning {
@@ -30,9 +31,9 @@ public struct PNGBeginning {
     public func read(
         _ bytes: UnsafeRawBufferPointer, into pixels: UnsafeMutableRawBufferPointer,
         isCancelled: () -> Bool
-    ) throws(PNGError) -> (rows: Int, isWhole: Bool) {
+    ) throws(CodecError) -> (rows: Int, isWhole: Bool) {
         guard width > 0, height > 0, pixels.count == width * height * bands * bytesPerBand else {
-            throw PNGError(kind: .internal, text: "the memory does not match the image")
+            throw CodecError(kind: .internal, text: "the memory does not match the image")
         }
         let form = cpng_form(
             width: CInt(clamping: width), height: CInt(clamping: height), bands: CInt(bands),
@@ -40,34 +41,14 @@ public struct PNGBeginning {
         let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var (rows, isWhole): (CInt, CInt) = (0, 0)
         var failure = cpng_failure()
-        let status = PNGCancellation.withContext(isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cpng_read_beginning(
                 bytes.baseAddress, bytes.count, form, base, isCancelledCallback, context, &rows,
                 &isWhole, &failure)
         }
-        guard status == CPNG_OK else { throw PNGError(status, failure) }
+        guard status == CPNG_OK else { throw CodecError(status, failure) }
         return (Int(rows), isWhole != 0)
     }
-}
-
-/// Carries a closure through a C callback for the duration of one call.
-private struct PNGCancellation {
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ isCancelled: () -> Bool, _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(isCancelled) { isCancelled in
-            var cancellation = PNGCancellation(isCancelled: isCancelled)
-            return withUnsafeMutablePointer(to: &cancellation) { body(UnsafeMutableRawPointer($0)) }
-        }
-    }
-}
-
-private func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until libpng has returned.
-    return context.assumingMemoryBound(to: PNGCancellation.self).pointee.isCancelled() ? 1 : 0
 }
 
 /// Limits the number of bytes that libraries in this process may inflate, since libpng doesn't
@@ -91,40 +72,15 @@ public enum InflateLimit {
     public static var isExceeded: Bool { cpng_is_inflate_exceeded() != 0 }
 }
 
-/// Why libpng failed.
-public struct PNGError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure, for decisions.
-    public enum Kind: Sendable {
-        /// The bytes are damaged or not a PNG.
-        case corrupt
-        /// The cancellation closure returned `true`.
-        case cancelled
-        /// Out of memory.
-        case outOfMemory
-        /// A bug in this project: a form other than the file's.
-        case `internal`
-    }
-
-    /// The kind of failure, for decisions.
-    public let kind: Kind
-    /// libpng's message; for logs, not for clients.
-    public let text: String
-
-    /// A description for logs, such as `corrupt: bad adaptive filter value`.
-    public var description: String { "\(kind): \(text)" }
-
-    init(kind: Kind, text: String) { (self.kind, self.text) = (kind, text) }
-
-    init(_ status: cpng_status, _ failure: cpng_failure) {
-        kind =
+extension CodecError {
+    fileprivate init(_ status: cpng_status, _ failure: cpng_failure) {
+        let kind: Kind =
             switch status {
             case CPNG_CORRUPT: .corrupt
             case CPNG_CANCELLED: .cancelled
             case CPNG_NO_MEMORY: .outOfMemory
             default: .internal
             }
-        text = withUnsafeBytes(of: failure.text) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        self.init(kind: kind, message: failure.text)
     }
 }

@@ -1,4 +1,5 @@
 internal import CWebP
+public import CodecSupport
 
 /// Encodes images in memory as WebP.
 public enum WebPEncoder {
@@ -13,9 +14,9 @@ public enum WebPEncoder {
     /// - Throws: `tooLarge`, `cancelled`, `refused`, `outOfMemory`, `internal` if a source is too
     ///   small or the encoding is lossless.
     public static func encode(
-        planes sources: [WebPSource], as encoding: WebPEncoding,
+        planes sources: [SampleSource], as encoding: WebPEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
-    ) throws(WebPError) {
+    ) throws(CodecError) {
         let areValid =
             encoding.isPossible && !encoding.isLossless && sources.count == 3
             && sources[1].stride == sources[2].stride
@@ -23,8 +24,10 @@ public enum WebPEncoder {
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areValid else { throw WebPError(kind: .internal, text: "planes have the wrong size") }
-        let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        guard areValid else {
+            throw CodecError(kind: .internal, text: "planes have the wrong size")
+        }
+        let bases = sources.map { $0.base(UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
             cwebp_encode_planes(encoding.shim, bases, strides, callbacks, &code)
@@ -36,14 +39,15 @@ public enum WebPEncoder {
     ///
     /// - Parameter bands: 3 or 4.
     public static func encode(
-        pixels source: WebPSource, bands: Int, as encoding: WebPEncoding,
+        pixels source: SampleSource, bands: Int, as encoding: WebPEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
-    ) throws(WebPError) {
+    ) throws(CodecError) {
         let isValid =
             encoding.isPossible && (3...4).contains(bands)
             && source.holds(rowBytes: encoding.width * bands, height: encoding.height)
-        guard isValid, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw WebPError(kind: .internal, text: "pixels have the wrong size") }
+        guard isValid, let base = source.base(UInt8.self) else {
+            throw CodecError(kind: .internal, text: "pixels have the wrong size")
+        }
         let stride = CInt(clamping: source.stride)
         try run(sink, isCancelled) { callbacks, code in
             cwebp_encode_pixels(encoding.shim, base, stride, CInt(bands), callbacks, &code)
@@ -53,33 +57,14 @@ public enum WebPEncoder {
     private static func run(
         _ sink: (UnsafeRawBufferPointer) -> Bool, _ isCancelled: () -> Bool,
         _ body: (cwebp_callbacks, inout CInt) -> cwebp_status
-    ) throws(WebPError) {
+    ) throws(CodecError) {
         var code: CInt = 0
-        let status = WebPCallbacks.withContext(sink, isCancelled) { context in
+        let status = CodecCallbacks.withContext(sink: sink, isCancelled: isCancelled) { context in
             let callbacks = cwebp_callbacks(
                 sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: code) }
-    }
-}
-
-/// Samples to be encoded.
-public struct WebPSource {
-    /// The memory from the first sample to the last.
-    public let memory: UnsafeRawBufferPointer
-    /// The distance between rows in bytes, less than 2 GB.
-    public let stride: Int
-
-    /// Creates a source. The memory must stay valid and unchanged while `WebPEncoder.encode` runs.
-    public init(memory: UnsafeRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
-    }
-
-    fileprivate func holds(rowBytes: Int, height: Int) -> Bool {
-        stride >= rowBytes && stride <= Int(CInt.max)
-            && memory.count >= stride * (height - 1) + rowBytes
+        guard status == CWEBP_OK else { throw CodecError(status, code: code) }
     }
 }
 
@@ -151,15 +136,15 @@ public final class WebPAnimation {
     ///   - encoding: the options for each frame; its size is that of all frames.
     ///   - plays: how often the animation is played, 0 to 65,535; 0 means endlessly.
     /// - Throws: `tooLarge`, `outOfMemory`, `internal` if an option is invalid.
-    public init(_ encoding: WebPEncoding, plays: Int) throws(WebPError) {
+    public init(_ encoding: WebPEncoding, plays: Int) throws(CodecError) {
         guard encoding.isPossible, (0...65_535).contains(plays) else {
-            throw WebPError(kind: .internal, text: "invalid options for an animation")
+            throw CodecError(kind: .internal, text: "invalid options for an animation")
         }
         guard encoding.width <= Self.sideMax, encoding.height <= Self.sideMax else {
-            throw WebPError(kind: .tooLarge, text: "a side exceeds the limit")
+            throw CodecError(kind: .tooLarge, text: "a side exceeds the limit")
         }
         guard let created = cwebp_animation_new(encoding.shim, CInt(plays)) else {
-            throw WebPError(kind: .outOfMemory, text: "cannot start an animation")
+            throw CodecError(kind: .outOfMemory, text: "cannot start an animation")
         }
         (animation, self.encoding) = (created, encoding)
     }
@@ -175,18 +160,18 @@ public final class WebPAnimation {
     /// - Throws: `cancelled`, `tooLarge`, `outOfMemory`, `internal`.
     public func add(
         _ pixels: UnsafeRawBufferPointer, from start: Int, isCancelled: () -> Bool
-    ) throws(WebPError) {
+    ) throws(CodecError) {
         guard pixels.count == 4 * encoding.width * encoding.height,
             let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw WebPError(kind: .internal, text: "pixels have the wrong size") }
+        else { throw CodecError(kind: .internal, text: "pixels have the wrong size") }
         var code: CInt = 0
-        let status = WebPCallbacks.withContext({ _ in true }, isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cwebp_animation_add(
                 animation, base, CInt(clamping: 4 * encoding.width), CInt(clamping: start),
                 cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context),
                 &code)
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: code) }
+        guard status == CWEBP_OK else { throw CodecError(status, code: code) }
     }
 
     /// Delivers the file; no frames may be added afterwards.
@@ -199,13 +184,13 @@ public final class WebPAnimation {
     /// - Throws: `refused`, `cancelled`, `outOfMemory`, `internal`.
     public func finish(
         at end: Int, to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
-    ) throws(WebPError) {
-        let status = WebPCallbacks.withContext(sink, isCancelled) { context in
+    ) throws(CodecError) {
+        let status = CodecCallbacks.withContext(sink: sink, isCancelled: isCancelled) { context in
             cwebp_animation_finish(
                 animation, CInt(clamping: end),
                 cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context))
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw CodecError(status) }
     }
 }
 
@@ -221,10 +206,10 @@ public enum WebPContainer {
     public static func embed(
         profile: [UInt8], exif: [UInt8], xmp: [UInt8], in file: UnsafeRawBufferPointer,
         to sink: (UnsafeRawBufferPointer) -> Bool
-    ) throws(WebPError) {
+    ) throws(CodecError) {
         let file = cwebp_bytes(
             bytes: file.baseAddress?.assumingMemoryBound(to: UInt8.self), count: file.count)
-        let status = WebPCallbacks.withContext(sink, { false }) { context in
+        let status = CodecCallbacks.withContext(sink: sink, isCancelled: { false }) { context in
             profile.withShim { profile in
                 exif.withShim { exif in
                     xmp.withShim { xmp in
@@ -233,7 +218,7 @@ public enum WebPContainer {
                 }
             }
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw CodecError(status) }
     }
 }
 
@@ -241,41 +226,6 @@ extension [UInt8] {
     fileprivate func withShim<Result>(_ body: (cwebp_bytes) -> Result) -> Result {
         withUnsafeBufferPointer { body(cwebp_bytes(bytes: $0.baseAddress, count: $0.count)) }
     }
-}
-
-/// Carries two closures through C callbacks for the duration of one encoding.
-struct WebPCallbacks {
-    let sink: (UnsafeRawBufferPointer) -> Bool
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ sink: (UnsafeRawBufferPointer) -> Bool, _ isCancelled: () -> Bool,
-        _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(sink) { sink in
-            withoutActuallyEscaping(isCancelled) { isCancelled in
-                var callbacks = WebPCallbacks(sink: sink, isCancelled: isCancelled)
-                return withUnsafeMutablePointer(to: &callbacks) {
-                    body(UnsafeMutableRawPointer($0))
-                }
-            }
-        }
-    }
-}
-
-func passToSink(
-    context: UnsafeMutableRawPointer?, bytes: UnsafePointer<UInt8>?, count: Int
-) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until libwebp has returned.
-    let callbacks = context.assumingMemoryBound(to: WebPCallbacks.self)
-    let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-    return callbacks.pointee.sink(bytes) ? 1 : 0
-}
-
-func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    return context.assumingMemoryBound(to: WebPCallbacks.self).pointee.isCancelled() ? 1 : 0
 }
 
 /// Decodes the beginning of a WebP.
@@ -295,13 +245,13 @@ public struct WebPBeginning {
     /// - Parameter bytes: the beginning of the file; must stay valid and unchanged.
     /// - Throws: `corrupt`, also for an incomplete header; `tooLarge` if more than 256 chunks
     ///   precede the pixels.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(WebPError) {
+    public init(_ bytes: UnsafeRawBufferPointer) throws(CodecError) {
         var header = cwebp_header()
         let status = cwebp_read_header(Self.shim(bytes), &header)
         guard status != CWEBP_TOO_LARGE else {
-            throw WebPError(kind: .tooLarge, text: "too many chunks before the pixels")
+            throw CodecError(kind: .tooLarge, text: "too many chunks before the pixels")
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw CodecError(status) }
         (width, height) = (Int(header.width), Int(header.height))
         (hasAlpha, isAnimated) = (header.has_alpha != 0, header.is_animated != 0)
         self.bytes = bytes
@@ -322,20 +272,20 @@ public struct WebPBeginning {
     public func read(
         into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int,
         isCancelled: () -> Bool
-    ) throws(WebPError) -> Int {
+    ) throws(CodecError) -> Int {
         guard (1...self.width).contains(width), (1...self.height).contains(height),
             pixels.count == width * height * bands
-        else { throw WebPError(kind: .internal, text: "the memory does not match the image") }
-        guard !isAnimated else { throw WebPError(kind: .corrupt, text: "an animation") }
+        else { throw CodecError(kind: .internal, text: "the memory does not match the image") }
+        guard !isAnimated else { throw CodecError(kind: .corrupt, text: "an animation") }
         let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let shim = Self.shim(bytes)
         var rows: CInt = 0
-        let status = WebPCallbacks.withContext({ _ in true }, isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             cwebp_read_beginning(
                 shim, CInt(width), CInt(height), CInt(bands), base, isCancelledCallback, context,
                 &rows)
         }
-        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw CodecError(status) }
         return Int(rows)
     }
 
@@ -345,44 +295,9 @@ public struct WebPBeginning {
     }
 }
 
-/// Why libwebp failed.
-public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure, for decisions.
-    public enum Kind: Sendable {
-        /// A side exceeds 16,383 pixels, a part of the result exceeds the format's limit, or too
-        /// many chunks precede the pixels of a file.
-        case tooLarge
-        /// The cancellation closure returned `true`.
-        case cancelled
-        /// The sink refused bytes.
-        case refused
-        /// Out of memory.
-        case outOfMemory
-        /// A bug in this project: wrong sizes or options.
-        case `internal`
-        /// The bytes are damaged, truncated within the header, or not a supported WebP.
-        case corrupt
-    }
-
-    /// The kind of failure, for decisions.
-    public let kind: Kind
-    /// A text for logs, not for clients. libwebp only provides numbers (`WebPEncodingError`).
-    public let text: String
-
-    /// A description for logs, such as `tooLarge: libwebp error 5`.
-    public var description: String { "\(kind): \(text)" }
-}
-
-extension WebPError {
-    init(_ status: cwebp_status, code: CInt) {
-        kind = Kind(status)
-        text = "libwebp error \(code)"
-    }
-}
-
-extension WebPError.Kind {
-    fileprivate init(_ status: cwebp_status) {
-        self =
+extension CodecError {
+    init(_ status: cwebp_status, code: CInt = 0) {
+        let kind: Kind =
             switch status {
             case CWEBP_TOO_LARGE: .tooLarge
             case CWEBP_CANCELLED: .cancelled
@@ -391,5 +306,6 @@ extension WebPError.Kind {
             case CWEBP_CORRUPT: .corrupt
             default: .internal
             }
+        self.init(kind: kind, text: "libwebp error \(code)")
     }
 }

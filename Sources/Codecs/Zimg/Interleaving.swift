@@ -1,4 +1,5 @@
 internal import CZimg
+public import CodecSupport
 
 /// Converts between pixels of 1 to 4 interleaved bands and planes, optionally with premultiplied
 /// alpha. Premultiplication is required before pixels are blended, otherwise the colors of
@@ -16,25 +17,25 @@ public enum Interleaving {
     /// - Throws: `internal` if a buffer is too small.
     public static func separate(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
-        into targets: [ZimgPlaneTarget], codePath: ZimgCodePath = .automatic
-    ) throws(ZimgError) {
+        into targets: [SampleTarget], codePath: ZimgCodePath = .automatic
+    ) throws(CodecError) {
         let rows = Rows(pixels, stride, width, height, bands: targets.count)
-        try rows.check(targets.map(\.rows), depth: 1, bands: 1...4)
+        try rows.check(targets.map(\.source), depth: 1, bands: 1...4)
         czimg_deinterleave(
-            rows.base, stride, targets.map { $0.samples(UInt8.self) }, targets.map(\.stride),
+            rows.base, stride, targets.map { $0.base(UInt8.self) }, targets.map(\.stride),
             width, height, CInt(targets.count), codePath.shim)
     }
 
     /// Joins planes into interleaved bands; the inverse of `separate` with the same rules.
     public static func join(
-        _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
+        _ sources: [SampleSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int, codePath: ZimgCodePath = .automatic
-    ) throws(ZimgError) {
+    ) throws(CodecError) {
         let rows = Rows(
             UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count)
-        try rows.check(sources.map(\.rows), depth: 1, bands: 1...4)
+        try rows.check(sources, depth: 1, bands: 1...4)
         czimg_interleave(
-            sources.map { $0.samples(UInt8.self) }, sources.map(\.stride),
+            sources.map { $0.base(UInt8.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
             CInt(sources.count), codePath.shim)
     }
@@ -47,25 +48,25 @@ public enum Interleaving {
     /// - Throws: `internal` if a buffer is too small.
     public static func premultiply(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
-        into targets: [ZimgPlaneTarget]
-    ) throws(ZimgError) {
+        into targets: [SampleTarget]
+    ) throws(CodecError) {
         let rows = Rows(pixels, stride, width, height, bands: targets.count)
-        try rows.check(targets.map(\.rows), depth: 2, bands: [2, 4])
+        try rows.check(targets.map(\.source), depth: 2, bands: [2, 4])
         czimg_premultiply(
-            rows.base, stride, targets.map { $0.samples(UInt16.self) }, targets.map(\.stride),
+            rows.base, stride, targets.map { $0.base(UInt16.self) }, targets.map(\.stride),
             width, height, CInt(targets.count))
     }
 
     /// The inverse of `premultiply`. Colors become 0 if alpha is 0.
     public static func unpremultiply(
-        _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
+        _ sources: [SampleSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int
-    ) throws(ZimgError) {
+    ) throws(CodecError) {
         let rows = Rows(
             UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count)
-        try rows.check(sources.map(\.rows), depth: 2, bands: [2, 4])
+        try rows.check(sources, depth: 2, bands: [2, 4])
         czimg_unpremultiply(
-            sources.map { $0.samples(UInt16.self) }, sources.map(\.stride),
+            sources.map { $0.base(UInt16.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, width, height,
             CInt(sources.count))
     }
@@ -79,27 +80,27 @@ public enum Interleaving {
     /// - Throws: `internal` if a buffer is too small.
     public static func separateDeep(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
-        into targets: [ZimgPlaneTarget], premultiplied: Bool
-    ) throws(ZimgError) {
+        into targets: [SampleTarget], premultiplied: Bool
+    ) throws(CodecError) {
         let rows = Rows(pixels, stride, width, height, bands: targets.count, bytes: 2)
         try rows.check(
-            targets.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+            targets.map(\.source), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
         czimg_deinterleave_deep(
-            rows.deepBase, stride, targets.map { $0.samples(UInt16.self) }, targets.map(\.stride),
+            rows.deepBase, stride, targets.map { $0.base(UInt16.self) }, targets.map(\.stride),
             width, height, CInt(targets.count), premultiplied ? 1 : 0)
     }
 
     /// The inverse of `separateDeep` with the same rules. Colors become 0 if alpha is 0.
     public static func joinDeep(
-        _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
+        _ sources: [SampleSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int, premultiplied: Bool
-    ) throws(ZimgError) {
+    ) throws(CodecError) {
         let rows = Rows(
             UnsafeRawBufferPointer(pixels), stride, width, height, bands: sources.count, bytes: 2)
         try rows.check(
-            sources.map(\.rows), depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
+            sources, depth: 2, bands: premultiplied ? [2, 4] : [1, 2, 3, 4])
         czimg_interleave_deep(
-            sources.map { $0.samples(UInt16.self) }, sources.map(\.stride),
+            sources.map { $0.base(UInt16.self) }, sources.map(\.stride),
             pixels.baseAddress?.assumingMemoryBound(to: UInt16.self), stride, width, height,
             CInt(sources.count), premultiplied ? 1 : 0)
     }
@@ -130,35 +131,17 @@ private struct Rows {
 
     /// Throws if the pixels, or planes with `depth` bytes per sample, are too small.
     func check(
-        _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)], depth: Int,
+        _ planes: [SampleSource], depth: Int,
         bands permitted: some Sequence<Int>
-    ) throws(ZimgError) {
+    ) throws(CodecError) {
         guard permitted.contains(bands), isValid(pixels, stride, width * bands * bytes),
             planes.allSatisfy({ isValid($0.memory, $0.stride, width * depth) })
-        else { throw ZimgError(kind: .internal, text: "planes do not match the pixels") }
+        else { throw CodecError(kind: .internal, text: "planes do not match the pixels") }
     }
 
     private func isValid(_ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int) -> Bool {
         rowBytes > 0 && height > 0 && stride >= rowBytes
             && memory.count >= stride * (height - 1) + rowBytes
-    }
-}
-
-extension ZimgPlaneTarget {
-    fileprivate var rows: (memory: UnsafeRawBufferPointer, stride: Int) {
-        (UnsafeRawBufferPointer(memory), stride)
-    }
-
-    fileprivate func samples<Sample>(_ type: Sample.Type) -> UnsafeMutablePointer<Sample>? {
-        memory.baseAddress?.assumingMemoryBound(to: type)
-    }
-}
-
-extension ZimgPlaneSource {
-    fileprivate var rows: (memory: UnsafeRawBufferPointer, stride: Int) { (memory, stride) }
-
-    fileprivate func samples<Sample>(_ type: Sample.Type) -> UnsafePointer<Sample>? {
-        memory.baseAddress?.assumingMemoryBound(to: type)
     }
 }
 
@@ -176,43 +159,9 @@ public enum ZimgPlane {
         (rowBytes + alignment - 1) / alignment * alignment
     }
 
-    static func isValid(
-        address: UnsafeRawPointer?, count: Int, stride: Int, rowBytes: Int, height: Int
-    ) -> Bool {
-        guard let address, stride > 0, stride % alignment == 0, stride >= rowBytes else {
-            return false
-        }
-        return Int(bitPattern: address) % alignment == 0
-            && count >= stride * (height - 1) + Self.stride(rowBytes: rowBytes)
-    }
-}
-
-/// A plane that a graph reads.
-public struct ZimgPlaneSource {
-    /// The memory from the first sample: at least a stride for each row except the last, whose
-    /// length is rounded up to 64 bytes.
-    public let memory: UnsafeRawBufferPointer
-    /// The distance between rows in bytes, a multiple of 64.
-    public let stride: Int
-
-    /// Creates a source. The memory must stay valid and unchanged while `ZimgGraph.process` runs.
-    public init(memory: UnsafeRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
-    }
-}
-
-/// A plane that a graph writes.
-public struct ZimgPlaneTarget {
-    /// The memory; see `ZimgPlaneSource`.
-    public let memory: UnsafeMutableRawBufferPointer
-    /// The distance between rows in bytes, a multiple of 64.
-    public let stride: Int
-
-    /// Creates a target. The memory must stay valid while `ZimgGraph.process` runs and must not
-    /// overlap a source.
-    public init(memory: UnsafeMutableRawBufferPointer, stride: Int) {
-        self.memory = memory
-        self.stride = stride
+    static func isValid(_ plane: SampleSource, rowBytes: Int, height: Int) -> Bool {
+        plane.stride % alignment == 0
+            && Int(bitPattern: plane.memory.baseAddress) % alignment == 0
+            && plane.holds(rowBytes: Self.stride(rowBytes: rowBytes), height: height)
     }
 }

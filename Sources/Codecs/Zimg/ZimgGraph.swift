@@ -1,4 +1,5 @@
 internal import CZimg
+public import CodecSupport
 
 /// The format of a planar image that a graph reads or writes.
 public struct ZimgFormat: Hashable, Sendable {
@@ -254,21 +255,21 @@ public struct ZimgGraph: ~Copyable {
     ///   by the subsampling; `outOfMemory`.
     public init(
         _ conversion: ZimgConversion, codePath: ZimgCodePath = .automatic
-    ) throws(ZimgError) {
+    ) throws(CodecError) {
         precondition(codePath.isAvailable, "this processor does not support these instructions")
         guard conversion.target.region == nil else {
-            throw ZimgError(kind: .unsupported, text: "regions of the target are not supported")
+            throw CodecError(kind: .unsupported, text: "regions of the target are not supported")
         }
         if let region = conversion.source.region, !region.isFinite {
             // zimg interprets NaN as "everything".
-            throw ZimgError(kind: .unsupported, text: "the region has no finite position or size")
+            throw CodecError(kind: .unsupported, text: "the region has no finite position or size")
         }
         var failure = czimg_failure()
         guard
             let pointer = czimg_build(
                 conversion.source.shim, conversion.target.shim, conversion.filter.shim,
                 conversion.chromaFilter.shim, codePath.shim, &failure)
-        else { throw ZimgError(failure) }
+        else { throw CodecError(failure) }
         self.pointer = pointer
         self.conversion = conversion
     }
@@ -288,85 +289,52 @@ public struct ZimgGraph: ~Copyable {
     ///   - isCancelled: called on this thread before each source row is read.
     /// - Throws: `cancelled`; `internal` if planes are too small or unaligned (`ZimgPlane`).
     public borrowing func process(
-        from sources: [ZimgPlaneSource], to targets: [ZimgPlaneTarget], isCancelled: () -> Bool
-    ) throws(ZimgError) {
+        from sources: [SampleSource], to targets: [SampleTarget], isCancelled: () -> Bool
+    ) throws(CodecError) {
         var from = try Self.source(sources, format: conversion.source)
         var to = try Self.target(targets, format: conversion.target)
         var failure = czimg_failure()
         let pointer = pointer
-        let status = ZimgCancellation.withContext(isCancelled) { context in
+        let status = CodecCallbacks.withContext(isCancelled: isCancelled) { context in
             czimg_process(pointer, &from, &to, isCancelledCallback, context, &failure)
         }
-        guard status == CZIMG_OK else { throw ZimgError(failure) }
+        guard status == CZIMG_OK else { throw CodecError(failure) }
     }
 
     private static func source(
-        _ planes: [ZimgPlaneSource], format: ZimgFormat
-    ) throws(ZimgError) -> czimg_source {
-        try check(format, planes.map { ($0.memory, $0.stride) })
-        func base(_ index: Int) -> UnsafePointer<UInt8>? {
-            guard planes.indices.contains(index) else { return nil }
-            return planes[index].memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        }
-        func stride(_ index: Int) -> Int {
-            planes.indices.contains(index) ? planes[index].stride : 0
-        }
+        _ planes: [SampleSource], format: ZimgFormat
+    ) throws(CodecError) -> czimg_source {
+        try check(format, planes)
+        let bases = (0..<3).map { $0 < planes.count ? planes[$0].base(UInt8.self) : nil }
+        let strides = (0..<3).map { $0 < planes.count ? planes[$0].stride : 0 }
         return czimg_source(
-            base: (base(0), base(1), base(2)), stride: (stride(0), stride(1), stride(2)))
+            base: (bases[0], bases[1], bases[2]), stride: (strides[0], strides[1], strides[2]))
     }
 
     private static func target(
-        _ planes: [ZimgPlaneTarget], format: ZimgFormat
-    ) throws(ZimgError) -> czimg_target {
-        try check(format, planes.map { (UnsafeRawBufferPointer($0.memory), $0.stride) })
-        func base(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
-            guard planes.indices.contains(index) else { return nil }
-            return planes[index].memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        }
-        func stride(_ index: Int) -> Int {
-            planes.indices.contains(index) ? planes[index].stride : 0
-        }
+        _ planes: [SampleTarget], format: ZimgFormat
+    ) throws(CodecError) -> czimg_target {
+        try check(format, planes.map(\.source))
+        let bases = (0..<3).map { $0 < planes.count ? planes[$0].base(UInt8.self) : nil }
+        let strides = (0..<3).map { $0 < planes.count ? planes[$0].stride : 0 }
         return czimg_target(
-            base: (base(0), base(1), base(2)), stride: (stride(0), stride(1), stride(2)))
+            base: (bases[0], bases[1], bases[2]), stride: (strides[0], strides[1], strides[2]))
     }
 
     private static func check(
-        _ format: ZimgFormat, _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)]
-    ) throws(ZimgError) {
+        _ format: ZimgFormat, _ planes: [SampleSource]
+    ) throws(CodecError) {
         let areValid =
             planes.count == format.planeCount
             && planes.indices.allSatisfy { index in
                 let size = format.size(ofPlane: index)
                 return ZimgPlane.isValid(
-                    address: planes[index].memory.baseAddress, count: planes[index].memory.count,
-                    stride: planes[index].stride, rowBytes: size.width * format.depth.bytes,
-                    height: size.height)
+                    planes[index], rowBytes: size.width * format.depth.bytes, height: size.height)
             }
         guard areValid else {
-            throw ZimgError(kind: .internal, text: "planes do not match the graph")
+            throw CodecError(kind: .internal, text: "planes do not match the graph")
         }
     }
-}
-
-/// Carries a closure through a C callback for the duration of one call.
-struct ZimgCancellation {
-    let isCancelled: () -> Bool
-
-    static func withContext<Result>(
-        _ isCancelled: () -> Bool, _ body: (UnsafeMutableRawPointer) -> Result
-    ) -> Result {
-        withoutActuallyEscaping(isCancelled) { isCancelled in
-            var cancellation = ZimgCancellation(isCancelled: isCancelled)
-            return withUnsafeMutablePointer(to: &cancellation) { body(UnsafeMutableRawPointer($0)) }
-        }
-    }
-}
-
-func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
-    guard let context else { return 0 }
-    // Valid: `withContext` keeps it in place until zimg has returned.
-    let cancellation = context.assumingMemoryBound(to: ZimgCancellation.self)
-    return cancellation.pointee.isCancelled() ? 1 : 0
 }
 
 /// An LRU cache of graphs for one thread.
@@ -400,12 +368,12 @@ public final class ZimgGraphCache {
     /// - Throws: the errors of `ZimgGraph.init` and `body`.
     public func withGraph<Result>(
         _ conversion: ZimgConversion,
-        _ body: (borrowing ZimgGraph) throws(ZimgError) -> Result
-    ) throws(ZimgError) -> Result {
+        _ body: (borrowing ZimgGraph) throws(CodecError) -> Result
+    ) throws(CodecError) -> Result {
         try body(try obtain(conversion).graph)
     }
 
-    private func obtain(_ conversion: ZimgConversion) throws(ZimgError) -> Kept {
+    private func obtain(_ conversion: ZimgConversion) throws(CodecError) -> Kept {
         if let place = kept.firstIndex(where: { $0.graph.conversion == conversion }) {
             counts.hits += 1
             let found = kept.remove(at: place)
@@ -482,46 +450,15 @@ public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Why zimg failed.
-public struct ZimgError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kind of failure, for decisions.
-    public enum Kind: Sendable {
-        /// zimg doesn't support the conversion, or not for these sizes.
-        case unsupported
-        /// The cancellation closure returned `true`.
-        case cancelled
-        /// Out of memory for the graph or its scratch memory.
-        case outOfMemory
-        /// A bug in this project: planes that don't fit the graph or are unaligned.
-        case `internal`
-    }
-
-    /// The kind of failure, for decisions.
-    public let kind: Kind
-    /// zimg's message; for logs, not for clients.
-    public let text: String
-
-    /// A description for logs, such as `unsupported: subsampling greater than 4x is not supported`.
-    public var description: String { "\(kind): \(text)" }
-}
-
-extension ZimgError {
+extension CodecError {
     init(_ failure: czimg_failure) {
-        kind = Kind(failure.status)
-        text = withUnsafeBytes(of: failure.text) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-    }
-}
-
-extension ZimgError.Kind {
-    fileprivate init(_ status: czimg_status) {
-        self =
-            switch status {
+        let kind: Kind =
+            switch failure.status {
             case CZIMG_CANCELLED: .cancelled
             case CZIMG_UNSUPPORTED: .unsupported
             case CZIMG_NO_MEMORY: .outOfMemory
             default: .internal
             }
+        self.init(kind: kind, message: failure.text)
     }
 }

@@ -1,7 +1,6 @@
-import JPEG
+import CodecSupport
 import Model
 import Vips
-import Zimg
 
 extension ImageError {
     static var notAnImage: ImageError {
@@ -54,8 +53,19 @@ extension ImageError {
     }
 
     /// Converts an error of libvips during decoding.
-    init(decoding error: VipsError) {
-        switch error.kind {
+    init(decoding error: VipsError) { self.init(error.kind, reason: error) }
+
+    /// Converts an error of a codec that decodes an image to planes.
+    init(decoding error: CodecError) {
+        guard error.kind != .outOfMemory else {
+            self = .over("pixelBytesMax", "decoding the image requires too much memory")
+            return
+        }
+        self.init(VipsError.Kind(error.kind), reason: error)
+    }
+
+    private init(_ kind: VipsError.Kind, reason error: some Error) {
+        switch kind {
         case .corrupt:
             self.init(.badImageData, "the image is damaged or incomplete", reason: error)
         case .unsupported:
@@ -67,37 +77,8 @@ extension ImageError {
                 .limitExceeded,
                 "the image exceeds the limits of its decoder: request fewer pixels", reason: error)
             typedDetails.limit = "decoder"
-        case .killed, .refused:
-            self = .cancelled
+        case .killed, .refused: self = .cancelled
         case .internal:
-            self.init(.internalError, "the image could not be decoded", reason: error)
-        }
-    }
-
-    /// Converts an error of libjpeg during decoding.
-    init(decoding error: JPEGError) {
-        switch error.kind {
-        case .corrupt:
-            self.init(.badImageData, "the image is damaged or incomplete", reason: error)
-        case .unsupported:
-            self.init(
-                .unsupportedFormat, "this version does not decode images of this kind",
-                reason: error)
-        case .cancelled, .refused: self = .cancelled
-        case .outOfMemory:
-            self = .over("pixelBytesMax", "decoding the image requires too much memory")
-        case .internal:
-            self.init(.internalError, "the image could not be decoded", reason: error)
-        }
-    }
-
-    /// Converts an error of zimg during decoding.
-    init(decoding error: ZimgError) {
-        switch error.kind {
-        case .cancelled: self = .cancelled
-        case .outOfMemory:
-            self = .over("pixelBytesMax", "decoding the image requires too much memory")
-        case .unsupported, .internal:
             self.init(.internalError, "the image could not be decoded", reason: error)
         }
     }
@@ -115,5 +96,25 @@ extension ImageError {
 
     private init(_ code: ErrorCode, _ message: String, reason error: some Error) {
         self.init(code, message) { $0.reason = Self.reason(error) }
+    }
+}
+
+extension VipsError {
+    /// Converts an error of a codec that decodes an image to pixels.
+    init(_ error: CodecError, operation: String) {
+        self.init(kind: Kind(error.kind), operation: operation, text: error.text)
+    }
+}
+
+extension VipsError.Kind {
+    fileprivate init(_ kind: CodecError.Kind) {
+        self =
+            switch kind {
+            case .corrupt: .corrupt
+            case .unsupported: .unsupported
+            case .tooLarge, .outOfMemory: .tooLarge
+            case .cancelled, .refused: .killed
+            case .internal: .internal
+            }
     }
 }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Vips
 import Zimg
@@ -98,7 +99,7 @@ final class InterleavedPixels {
         let stride = size.width * bands * bytesPerBand
         memory = .allocate(byteCount: stride * size.height, alignment: 64)
         do {
-            try withExtendedLifetime(planes) { () throws(ZimgError) in
+            try withExtendedLifetime(planes) { () throws(CodecError) in
                 let sources = planes.map(\.source)
                 let (columns, rows) = (size.width, size.height)
                 if isDeep {

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Zimg
 
@@ -245,8 +246,8 @@ struct PlaneSampler {
         _ conversion: ZimgConversion, _ sources: [Plane], _ targets: [Plane]
     ) throws(ImageError) {
         do {
-            try withExtendedLifetime((sources, targets)) { () throws(ZimgError) in
-                try graphs.withGraph(conversion) { graph throws(ZimgError) in
+            try withExtendedLifetime((sources, targets)) { () throws(CodecError) in
+                try graphs.withGraph(conversion) { graph throws(CodecError) in
                     try graph.process(
                         from: sources.map(\.source), to: targets.map(\.target),
                         isCancelled: { cancellation.isCancelled })
@@ -271,11 +272,11 @@ extension ActiveRegion {
 
 extension Plane {
     /// The plane as input of zimg.
-    var source: ZimgPlaneSource { ZimgPlaneSource(memory: bytes, stride: stride) }
+    var source: SampleSource { SampleSource(memory: bytes, stride: stride) }
 
     /// The plane as output of zimg; only for its own memory.
-    var target: ZimgPlaneTarget {
-        ZimgPlaneTarget(
+    var target: SampleTarget {
+        SampleTarget(
             memory: UnsafeMutableRawBufferPointer(start: mutableBase, count: bytes.count),
             stride: stride)
     }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Vips
 import Zimg
@@ -210,7 +211,7 @@ struct Resampling {
         guard !isIdentity(header) else { return image }
         let isMixed = header.hasAlpha && !isOpaque
         let planes = try image.withPixels { pixels throws(VipsError) in
-            Result { () throws(ZimgError) in
+            Result { () throws(CodecError) in
                 try Self.planes(pixels, header, premultiplied: isMixed)
             }
         }.get()
@@ -227,7 +228,7 @@ struct Resampling {
 
     private static func planes(
         _ pixels: UnsafeRawBufferPointer, _ header: VipsHeader, premultiplied: Bool
-    ) throws(ZimgError) -> [Plane] {
+    ) throws(CodecError) -> [Plane] {
         let size = PixelSize(width: header.width, height: header.height)
         let isDeep = header.bytesPerBand == 2
         let depth = premultiplied || isDeep ? 2 : 1

@@ -1,9 +1,7 @@
-import AVIF
+import CodecSupport
 import Deflate
-import JPEG
 package import Model
 import Vips
-import WebP
 import Zimg
 
 /// Transforms pixels and encodes the result: the work of a transform worker.
@@ -301,10 +299,7 @@ extension ImageError {
         switch error {
         case let error as ImageError: self = error
         case let error as VipsError where error.kind == .killed: self = .cancelled
-        case let error as ZimgError where error.kind == .cancelled: self = .cancelled
-        case let error as JPEGError where error.kind == .cancelled: self = .cancelled
-        case let error as WebPError where error.kind == .cancelled: self = .cancelled
-        case let error as AVIFError where error.kind == .cancelled: self = .cancelled
+        case let error as CodecError where error.kind == .cancelled: self = .cancelled
         case _ where Self.lacksMemory(error):
             self = .over(
                 "pixelBytesMax", step,
@@ -322,10 +317,7 @@ extension ImageError {
     private static func lacksMemory(_ error: any Error) -> Bool {
         switch error {
         case let error as VipsError: error.kind == .tooLarge
-        case let error as ZimgError: error.kind == .outOfMemory
-        case let error as JPEGError: error.kind == .outOfMemory
-        case let error as WebPError: error.kind == .outOfMemory
-        case let error as AVIFError: error.kind == .outOfMemory
+        case let error as CodecError: error.kind == .outOfMemory
         case let error as DeflateError: error == .outOfMemory
         default: false
         }

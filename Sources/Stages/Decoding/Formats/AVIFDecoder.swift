@@ -1,4 +1,5 @@
 import AVIF
+import CodecSupport
 import Model
 import Synchronization
 import Vips
@@ -196,7 +197,7 @@ final class AVIFFrames: Sendable {
 
     /// Returns the header, which applies to all frames.
     func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
-        try withReader(file) { reader throws(AVIFError) in
+        try withReader(file) { reader throws(CodecError) in
             Header(
                 picture: reader.picture, profile: reader.profile, exif: reader.exif,
                 xmp: reader.xmp)
@@ -212,10 +213,10 @@ final class AVIFFrames: Sendable {
         of index: Int, _ header: Header, in file: UnsafeRawBufferPointer,
         _ cancellation: CancellationFlag
     ) throws(VipsError) -> ZeroedBytes {
-        try withReader(file) { reader throws(AVIFError) in
+        try withReader(file) { reader throws(CodecError) in
             try reader.decode(index, in: file) { cancellation.isCancelled }
             guard reader.picture.isLike(header.picture) else {
-                throw AVIFError(kind: .corrupt, text: "a frame differs from its header")
+                throw CodecError(kind: .corrupt, text: "a frame differs from its header")
             }
             let picture = header.picture
             let pixels = ZeroedBytes(
@@ -226,7 +227,7 @@ final class AVIFFrames: Sendable {
     }
 
     /// Opens a reader for exclusive use; no frame is decoded yet.
-    func open(_ file: UnsafeRawBufferPointer) throws(AVIFError) -> AVIFReader {
+    func open(_ file: UnsafeRawBufferPointer) throws(CodecError) -> AVIFReader {
         try AVIFReader(
             file, source, patches: patches, pixelsMax: AVIFReader.pixelsMost,
             framesMax: ImageLimits.ofWorkers.pagesMax)
@@ -236,7 +237,7 @@ final class AVIFFrames: Sendable {
     /// be damaged.
     private func withReader<Value>(
         _ file: UnsafeRawBufferPointer,
-        _ body: (inout AVIFReader) throws(AVIFError) -> Value
+        _ body: (inout AVIFReader) throws(CodecError) -> Value
     ) throws(VipsError) -> Value {
         guard size.area ?? .max <= AVIFReader.pixelsMost else {
             throw VipsError(kind: .tooLarge, operation: "avif", text: "an image of \(size)")
@@ -244,7 +245,7 @@ final class AVIFFrames: Sendable {
         guard hasFewItems else {
             throw VipsError(kind: .tooLarge, operation: "avif", text: "too many items")
         }
-        do throws(AVIFError) {
+        do throws(CodecError) {
             var taken: AVIFReader
             if let kept = reader.withLock({ $0.take() }) {
                 taken = kept
@@ -255,7 +256,7 @@ final class AVIFFrames: Sendable {
             keep(taken)
             return value
         } catch {
-            throw VipsError(decoding: error)
+            throw VipsError(error, operation: "avif")
         }
     }
 
@@ -276,20 +277,6 @@ extension AVIFPicture {
     fileprivate func isLike(_ stated: AVIFPicture) -> Bool {
         (width, height, depth, hasAlpha)
             == (stated.width, stated.height, stated.depth, stated.hasAlpha)
-    }
-}
-
-extension VipsError {
-    fileprivate init(decoding error: AVIFError) {
-        let kind: Kind =
-            switch error.kind {
-            case .cancelled, .refused: .killed
-            case .corrupt: .corrupt
-            case .unsupported: .unsupported
-            case .outOfMemory: .tooLarge
-            case .internal: .internal
-            }
-        self.init(kind: kind, operation: "avif", text: error.text)
     }
 }
 
@@ -353,13 +340,13 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         try copy(to: stored)
         do {
             try ZimgGraph(conversion).process(
-                from: parts(of: stored).map {
-                    ZimgPlaneSource(memory: UnsafeRawBufferPointer($0.memory), stride: $0.stride)
-                },
-                to: parts(of: block).map { ZimgPlaneTarget(memory: $0.memory, stride: $0.stride) },
+                from: parts(of: stored).map(\.source), to: parts(of: block),
                 isCancelled: { cancellation.isCancelled })
         } catch {
-            throw ImageError(decoding: error)
+            // The conversion doesn't depend on the file, so zimg must support it.
+            let isDefect = error.kind == .unsupported
+            throw ImageError(
+                decoding: isDefect ? CodecError(kind: .internal, text: error.text) : error)
         }
     }
 
@@ -378,10 +365,12 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     /// Returns the location of each plane in memory for all of them.
     private borrowing func parts(
         of memory: UnsafeMutableRawBufferPointer
-    ) -> [(memory: UnsafeMutableRawBufferPointer, stride: Int)] {
+    ) -> [SampleTarget] {
         let ends = layout.planes.dropFirst().map(\.offset) + [byteCount]
         return zip(layout.planes, ends).map { plane, end in
-            (UnsafeMutableRawBufferPointer(rebasing: memory[plane.offset..<end]), plane.stride)
+            SampleTarget(
+                memory: UnsafeMutableRawBufferPointer(rebasing: memory[plane.offset..<end]),
+                stride: plane.stride)
         }
     }
 

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import Vips
@@ -100,7 +101,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
             let plane = layout.planes[index]
             let memory = block.bytes[plane.offset...].prefix(
                 decoder.planes[index].byteCount(stride: plane.stride))
-            return JPEGPlaneTarget(
+            return SampleTarget(
                 memory: UnsafeMutableRawBufferPointer(rebasing: memory), stride: plane.stride)
         }
         do {
@@ -150,14 +151,14 @@ struct PartialJPEG: FormatDecoder {
         let readable = UnsafeRawBufferPointer(
             rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
         return try .partial(like: decoded, noting: missing) { pixels throws(VipsError) in
-            do throws(JPEGError) {
+            do throws(CodecError) {
                 let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
                 let arrival = try decoder.decode(
                     into: pixels, columns: decoded.width, rows: decoded.height
                 ) { cancellation.isCancelled }
                 return ArrivedPixels(arrival)
             } catch {
-                throw VipsError(partial: error)
+                throw VipsError(error, operation: "jpeg")
             }
         }
     }
@@ -178,19 +179,5 @@ extension ArrivedPixels {
         case .part: self = .part
         case .whole: self = .whole
         }
-    }
-}
-
-extension VipsError {
-    fileprivate init(partial error: JPEGError) {
-        let kind: Kind =
-            switch error.kind {
-            case .corrupt: .corrupt
-            case .unsupported: .unsupported
-            case .cancelled, .refused: .killed
-            case .outOfMemory: .tooLarge
-            case .internal: .internal
-            }
-        self.init(kind: kind, operation: "jpeg", text: error.text)
     }
 }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import PNG
 import Vips
@@ -62,25 +63,12 @@ struct PartialPNG: FormatDecoder {
             let beginning = PNGBeginning(
                 width: template.width, height: template.height, bands: template.header.bands,
                 bytesPerBand: template.header.bytesPerBand)
-            do throws(PNGError) {
+            do throws(CodecError) {
                 let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
                 return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing
             } catch {
-                throw VipsError(partial: error)
+                throw VipsError(error, operation: "png")
             }
         }
-    }
-}
-
-extension VipsError {
-    fileprivate init(partial error: PNGError) {
-        let kind: Kind =
-            switch error.kind {
-            case .corrupt: .corrupt
-            case .cancelled: .killed
-            case .outOfMemory: .tooLarge
-            case .internal: .internal
-            }
-        self.init(kind: kind, operation: "png", text: error.text)
     }
 }

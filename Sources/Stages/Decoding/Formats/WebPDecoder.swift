@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Vips
 import WebP
@@ -59,13 +60,13 @@ struct PartialWebP: FormatDecoder {
             width: size.width, height: size.height, bands: beginning.bands
         ).embedding(profile: Self.profile(bytes), xmp: [])
         return try .partial(like: template, noting: missing) { pixels throws(VipsError) in
-            do throws(WebPError) {
+            do throws(CodecError) {
                 let rows = try beginning.read(
                     into: pixels, width: size.width, height: size.height
                 ) { cancellation.isCancelled }
                 return rows == size.height ? .whole : rows > 0 ? .part : .nothing
             } catch {
-                throw VipsError(partial: error)
+                throw VipsError(error, operation: "webp")
             }
         }
     }
@@ -80,7 +81,7 @@ struct PartialWebP: FormatDecoder {
         do {
             return try WebPBeginning(bytes)
         } catch {
-            throw VipsError(partial: error)
+            throw VipsError(error, operation: "webp")
         }
     }
 
@@ -105,18 +106,5 @@ struct PartialWebP: FormatDecoder {
             offset = body.upperBound + count % 2
         }
         throw VipsError(kind: .corrupt, operation: "webp", text: "the profile has not arrived yet")
-    }
-}
-
-extension VipsError {
-    fileprivate init(partial error: WebPError) {
-        let kind: Kind =
-            switch error.kind {
-            case .corrupt: .corrupt
-            case .cancelled, .refused: .killed
-            case .tooLarge, .outOfMemory: .tooLarge
-            case .internal: .internal
-            }
-        self.init(kind: kind, operation: "webp", text: error.text)
     }
 }

@@ -1,4 +1,5 @@
 import AVIF
+import CodecSupport
 import JPEG
 import Model
 import Vips
@@ -18,9 +19,9 @@ struct JPEGFormatEncoder: FormatEncoder {
             optimizesCoding: spec.options.optimizesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
-        let count = try withExtendedLifetime(planes) { () throws(JPEGError) in
+        let count = try withExtendedLifetime(planes) { () throws(CodecError) in
             try JPEGPlaneEncoder.encode(
-                planes.map { JPEGPlaneSource(memory: $0.bytes, stride: $0.stride) }, as: encoding,
+                planes.map(\.source), as: encoding,
                 into: { writer.next($0) }, isCancelled: { spec.cancellation.isCancelled })
         }
         writer.written(count)
@@ -120,10 +121,10 @@ struct WebPFormatEncoder: FormatEncoder {
         _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         let planes = try lane.limitedPlanes(colorsEvery: PixelSize(width: 2, height: 2))
-        try withExtendedLifetime(planes) { () throws(WebPError) in
+        try withExtendedLifetime(planes) { () throws(CodecError) in
             try WebPEncoder.encode(
-                planes: planes.map { WebPSource(memory: $0.bytes, stride: $0.stride) },
-                as: encoding(lane.plan.size, spec), to: { writer.append($0) },
+                planes: planes.map(\.source), as: encoding(lane.plan.size, spec),
+                to: { writer.append($0) },
                 isCancelled: { spec.cancellation.isCancelled })
         }
     }
@@ -135,9 +136,9 @@ struct WebPFormatEncoder: FormatEncoder {
         let header = colored.header
         let encoding = encoding(PixelSize(width: header.width, height: header.height), spec)
         try colored.withPixels { pixels throws(VipsError) in
-            Result { () throws(WebPError) in
+            Result { () throws(CodecError) in
                 try WebPEncoder.encode(
-                    pixels: WebPSource(memory: pixels, stride: header.width * header.bands),
+                    pixels: SampleSource(memory: pixels, stride: header.width * header.bands),
                     bands: header.bands, as: encoding, to: { writer.append($0) },
                     isCancelled: { spec.cancellation.isCancelled })
             }
@@ -202,10 +203,10 @@ struct AVIFFormatEncoder: FormatEncoder {
         let chroma = lane.isGray ? .gray : chroma(spec)
         let step = chroma == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
-        try withExtendedLifetime(planes) { () throws(AVIFError) in
+        try withExtendedLifetime(planes) { () throws(CodecError) in
             try AVIFEncoder.encode(
-                planes: planes.map { AVIFSource(memory: $0.bytes, stride: $0.stride) },
-                as: encoding(lane.plan.size, chroma, spec), to: { writer.append($0) },
+                planes: planes.map(\.source), as: encoding(lane.plan.size, chroma, spec),
+                to: { writer.append($0) },
                 isCancelled: { spec.cancellation.isCancelled })
         }
     }
@@ -218,9 +219,9 @@ struct AVIFFormatEncoder: FormatEncoder {
         let size = PixelSize(width: header.width, height: header.height)
         let encoding = encoding(size, chroma(spec), spec)
         return try colored.withPixels { pixels throws(VipsError) in
-            Result { () throws(AVIFError) in
+            Result { () throws(CodecError) in
                 try AVIFEncoder.encode(
-                    pixels: AVIFSource(
+                    pixels: SampleSource(
                         memory: pixels,
                         stride: header.width * header.bands * header.bytesPerBand),
                     bands: header.bands, as: encoding, to: { writer.append($0) },
