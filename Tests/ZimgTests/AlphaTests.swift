@@ -34,7 +34,8 @@ import Zimg
         let pixels = [UInt8](repeating: 0, count: 33 * 4)
         let error = #expect(throws: CodecError.self) {
             try pixels.withUnsafeBytes {
-                try Interleaving.premultiply($0, stride: 132, width: 33, height: 1, into: planes)
+                try Interleaving.separate(
+                    $0, stride: 132, width: 33, height: 1, into: planes, premultiplied: true)
             }
         }
         #expect(error?.kind == .internal)
@@ -49,16 +50,17 @@ import Zimg
         }
         defer { for part in memory { part.deallocate() } }
         try pixels.withUnsafeBytes {
-            try Interleaving.premultiply(
+            try Interleaving.separate(
                 $0, stride: width * bands, width: width, height: height,
-                into: memory.map { SampleTarget(memory: $0, stride: stride) })
+                into: memory.map { SampleTarget(memory: $0, stride: stride) }, premultiplied: true)
         }
         var result = [UInt8](repeating: 0xEE, count: pixels.count)
         try result.withUnsafeMutableBytes { target in
-            try Interleaving.unpremultiply(
+            try Interleaving.join(
                 memory.map {
                     SampleSource(memory: UnsafeRawBufferPointer($0), stride: stride)
-                }, into: target, stride: width * bands, width: width, height: height)
+                }, into: target, stride: width * bands, width: width, height: height,
+                premultiplied: true)
         }
         return result
     }

@@ -100,19 +100,9 @@ final class InterleavedPixels {
         memory = .allocate(byteCount: stride * size.height, alignment: 64)
         do {
             try withExtendedLifetime(planes) { () throws(CodecError) in
-                let sources = planes.map(\.source)
-                let (columns, rows) = (size.width, size.height)
-                if isDeep {
-                    try Interleaving.joinDeep(
-                        sources, into: memory, stride: stride, width: columns, height: rows,
-                        premultiplied: premultiplied)
-                } else if premultiplied {
-                    try Interleaving.unpremultiply(
-                        sources, into: memory, stride: stride, width: columns, height: rows)
-                } else {
-                    try Interleaving.join(
-                        sources, into: memory, stride: stride, width: columns, height: rows)
-                }
+                try Interleaving.join(
+                    planes.map(\.source), into: memory, stride: stride, width: size.width,
+                    height: size.height, isDeep: isDeep, premultiplied: premultiplied)
             }
         } catch {
             memory.deallocate()

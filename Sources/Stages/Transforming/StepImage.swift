@@ -233,19 +233,10 @@ struct Resampling {
         let isDeep = header.bytesPerBand == 2
         let depth = premultiplied || isDeep ? 2 : 1
         let planes = (0..<header.bands).map { _ in Plane(size, depth: depth) }
-        let targets = planes.map(\.target)
-        let stride = header.width * header.bands * header.bytesPerBand
-        if isDeep {
-            try Interleaving.separateDeep(
-                pixels, stride: stride, width: size.width, height: size.height, into: targets,
-                premultiplied: premultiplied)
-        } else if premultiplied {
-            try Interleaving.premultiply(
-                pixels, stride: stride, width: size.width, height: size.height, into: targets)
-        } else {
-            try Interleaving.separate(
-                pixels, stride: stride, width: size.width, height: size.height, into: targets)
-        }
+        try Interleaving.separate(
+            pixels, stride: header.width * header.bands * header.bytesPerBand, width: size.width,
+            height: size.height, into: planes.map(\.target), isDeep: isDeep,
+            premultiplied: premultiplied)
         return planes
     }
 }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Linux
 import Model
 import TestKit
