@@ -83,6 +83,17 @@ public enum CRC32 {
         guard let base = bytes.baseAddress else { return seed }
         return libdeflate_crc32(seed, base, bytes.count)
     }
+
+    /// Returns a PNG chunk: the length of `data`, a type of four characters, `data` and the checksum.
+    public static func pngChunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let signed = Array(type.utf8) + data
+        let sum = signed.withUnsafeBytes { of($0) }
+        return bigEndian(UInt32(data.count)) + signed + bigEndian(sum)
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
 }
 
 /// Why a compressor couldn't be created.

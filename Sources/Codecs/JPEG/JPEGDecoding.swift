@@ -322,9 +322,9 @@ public enum JPEGBeginning {
         return min(offset, bytes.count)
     }
 
-    /// Returns the offset of the first marker after the entropy-coded data, which includes restart
-    /// markers.
-    private static func endOfScan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    /// Returns the offset of the first marker after the entropy-coded data that begins at `start`
+    /// and includes restart markers, or the number of bytes.
+    public static func endOfScan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var offset = start
         while offset < bytes.count, let base = bytes.baseAddress,
             let found = memchr(base + offset, 0xFF, bytes.count - offset)

@@ -339,17 +339,10 @@ struct FrameFile {
     private func png(_ frame: FrameRecord) -> [UInt8] {
         var bytes: [UInt8] = Array(file[..<8])
         let size = big(frame.area.size.width) + big(frame.area.size.height)
-        Self.append("IHDR", size + file[24..<29], to: &bytes)
+        bytes += CRC32.pngChunk("IHDR", size + file[24..<29])
         for part in map.shared { bytes += file[part] }
-        for part in frame.parts { Self.append("IDAT", Array(file[part]), to: &bytes) }
-        Self.append("IEND", [], to: &bytes)
-        return bytes
-    }
-
-    private static func append(_ kind: String, _ body: [UInt8], to bytes: inout [UInt8]) {
-        let content = Array(kind.utf8) + body
-        let sum = content.withUnsafeBytes { CRC32.of($0) }
-        bytes += big(body.count) + content + big(Int(sum))
+        for part in frame.parts { bytes += CRC32.pngChunk("IDAT", Array(file[part])) }
+        return bytes + CRC32.pngChunk("IEND", [])
     }
 
     /// In the extended format, which allows a separate alpha chunk for a lossy image.

@@ -316,9 +316,8 @@ enum XMPRights {
     /// Returns a packet with only these properties; `nil` if the source has neither.
     static func read(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
         guard packet.count <= XMPOrientation.bytesMax else { return nil }
-        let bytes = Array(packet)
-        let creators = items(of: "dc:creator", bytes)
-        let rights = items(of: "dc:rights", bytes).prefix(1)
+        let creators = items(of: "dc:creator", packet)
+        let rights = items(of: "dc:rights", packet).prefix(1)
         guard !creators.isEmpty || !rights.isEmpty else { return nil }
         return Array(head.utf8)
             + list("dc:creator", "rdf:Seq", "<rdf:li>", creators)
@@ -343,13 +342,13 @@ enum XMPRights {
     }
 
     /// Returns the raw texts between `<rdf:li…>` and the next `<` within the property.
-    private static func items(of name: String, _ bytes: [UInt8]) -> [[UInt8]] {
-        guard let start = place(of: "<\(name)", bytes, from: 0),
-            let end = place(of: "</\(name)>", bytes, from: start)
+    private static func items(of name: String, _ bytes: UnsafeRawBufferPointer) -> [[UInt8]] {
+        guard let start = bytes.place(of: Array("<\(name)".utf8), from: 0),
+            let end = bytes.place(of: Array("</\(name)>".utf8), from: start)
         else { return [] }
         var (items, place): ([[UInt8]], Int) = ([], start)
         while items.count < itemsMax,
-            let item = Self.place(of: "<rdf:li", bytes, from: place), item < end,
+            let item = bytes.place(of: Array("<rdf:li".utf8), from: place), item < end,
             let open = bytes[item..<end].firstIndex(of: UInt8(ascii: ">")),
             let close = bytes[open...].firstIndex(of: UInt8(ascii: "<"))
         {
@@ -364,12 +363,14 @@ enum XMPRights {
         (1...textBytesMax).contains(bytes.count) && bytes.allSatisfy { $0 >= 0x20 }
             && String(validating: bytes, as: UTF8.self) != nil
     }
+}
 
-    private static func place(of text: String, _ bytes: [UInt8], from start: Int) -> Int? {
-        let part = Array(text.utf8)
-        guard start <= bytes.count - part.count else { return nil }
-        return (start...(bytes.count - part.count)).first { place in
-            bytes[place] == part[0] && bytes[place...].starts(with: part)
+extension UnsafeRawBufferPointer {
+    /// Returns the first position of `part`, which isn't empty, from `start` on.
+    fileprivate func place(of part: [UInt8], from start: Int) -> Int? {
+        guard start <= count - part.count else { return nil }
+        return (start...(count - part.count)).first { place in
+            self[place] == part[0] && self[place...].starts(with: part)
         }
     }
 }
@@ -409,7 +410,7 @@ struct XMPOrientation {
         guard let prefix = prefix() else { return [] }
         let name = prefix + Self.property
         var (places, start): ([Int], Int) = ([], 0)
-        while places.count < most, let found = place(of: name, from: start) {
+        while places.count < most, let found = bytes.place(of: name, from: start) {
             start = found + name.count
             if isBoundary(found - 1), let place = value(start) { places.append(place) }
         }
@@ -418,7 +419,7 @@ struct XMPOrientation {
 
     /// Returns the prefix of the namespace: `tiff` in `xmlns:tiff="http://ns.adobe.com/tiff/1.0/"`.
     private func prefix() -> [UInt8]? {
-        guard let found = place(of: Self.namespace, from: 0) else { return nil }
+        guard let found = bytes.place(of: Self.namespace, from: 0) else { return nil }
         var end = found - 1
         guard end > 0, isQuote(end) else { return nil }
         repeat { end -= 1 } while end > 0 && (isSpace(end) || bytes[end] == UInt8(ascii: "="))
@@ -450,13 +451,6 @@ struct XMPOrientation {
         let next = afterSpaces(place + 1)
         guard (1...8).contains(value), next < bytes.count, bytes[next] == end else { return nil }
         return place
-    }
-
-    private func place(of part: [UInt8], from start: Int) -> Int? {
-        guard bytes.count >= part.count, start <= bytes.count - part.count else { return nil }
-        return (start...(bytes.count - part.count)).first { place in
-            bytes[place] == part[0] && bytes[place...].starts(with: part)
-        }
     }
 
     private func afterSpaces(_ start: Int) -> Int {

@@ -23,7 +23,7 @@ struct MiniaturePixels {
     init(
         _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
     ) throws(ImageError) {
-        size = Self.need.size(of: source.info.size)
+        size = ResizeGeometry(source: source.info.size, box: Self.box, mode: .fit).scaled
         let pixels = try source.pixels(at: scale, cancellation: cancellation)
         let (columns, rows) = (size.width, size.height)
         samples = try ImageError.mapping { () throws(VipsError) -> [UInt8] in
@@ -32,18 +32,10 @@ struct MiniaturePixels {
         }
     }
 
+    private static let box = PixelSize(width: sideMax, height: sideMax)
+
     /// What the decoder of the source must provide.
-    static let need = Need()
-
-    struct Need {
-        let box = PixelSize(width: sideMax, height: sideMax)
-
-        var decode: DecodeNeed { .cover(box, .fit) }
-
-        func size(of source: PixelSize) -> PixelSize {
-            ResizeGeometry(source: source, box: box, mode: .fit).scaled
-        }
-    }
+    static let need = DecodeNeed.cover(box, .fit)
 
     /// Calls `body` with the samples of each pixel.
     func forEach(_ body: (_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) -> Void) {

@@ -18,7 +18,7 @@ struct PropertyReader {
         properties.exif = ExifProperties(image).fields(wanted.kinds)
         if wanted.kinds.contains(.animation) { properties.animation = animation(of: source) }
         guard wanted.needPixels else { return properties }
-        let scale = source.scale(for: MiniaturePixels.need.decode)
+        let scale = source.scale(for: MiniaturePixels.need)
         try limits.check(source, at: scale)
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }

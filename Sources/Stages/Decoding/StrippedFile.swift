@@ -1,4 +1,5 @@
 import Deflate
+import JPEG
 import Model
 
 /// A file composed of parts of another one and of new bytes, before it is written.
@@ -127,7 +128,7 @@ enum JPEGFile {
             place = end
             guard marker == Marker.scan else { continue }
             hasScan = true
-            place = endOfScan(file, from: end)
+            place = JPEGBeginning.endOfScan(file, from: end)
             result.keep(end..<place)
         }
         return nil
@@ -164,23 +165,6 @@ enum JPEGFile {
         case 0xC0...0xC7, 0xC9...0xCF, Marker.scan...0xDD: true
         default: nil
         }
-    }
-
-    /// Returns the end of a scan's data: at a marker other than a restart marker, or at the end.
-    private static func endOfScan(_ file: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var place = start
-        while place + 1 < file.count {
-            guard file[place] == 0xFF else {
-                place += 1
-                continue
-            }
-            switch file[place + 1] {
-            case 0x00, 0xD0...0xD7: place += 2
-            case 0xFF: place += 1
-            default: return place
-            }
-        }
-        return file.count
     }
 
     /// JFIF (ISO/IEC 10918-5, 10.1) without its thumbnail.
@@ -238,19 +222,9 @@ enum PNGFile {
     }
 
     private static func chunks(_ kept: PassThroughMetadata) -> [UInt8] {
-        let exif = kept.exif.isEmpty ? [] : chunk("eXIf", kept.exif)
+        let exif = kept.exif.isEmpty ? [] : CRC32.pngChunk("eXIf", kept.exif)
         let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
-        return exif + (kept.xmp.isEmpty ? [] : chunk("iTXt", head + kept.xmp))
-    }
-
-    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-        let signed = Array(type.utf8) + data
-        let sum = signed.withUnsafeBytes { CRC32.of($0) }
-        return number(UInt32(data.count)) + signed + number(sum)
-    }
-
-    private static func number(_ value: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+        return exif + (kept.xmp.isEmpty ? [] : CRC32.pngChunk("iTXt", head + kept.xmp))
     }
 }
 
@@ -292,8 +266,8 @@ enum GIFFile {
         return nil
     }
 
-    /// Returns the size of a color table from the byte that declares it.
-    private static func colorBytes(_ packed: UInt8) -> Int {
+    /// Returns the size of a color table from the flags that declare it.
+    static func colorBytes(_ packed: UInt8) -> Int {
         packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1)
     }
 

@@ -98,8 +98,8 @@ struct AVIFFrame: FormatDecoder {
         let picture = header.picture
         let pixels = try frames.pixels(of: index, header, in: bytes, cancellation)
         let whole = try VipsImage.pixels(
-            UnsafeRawBufferPointer(pixels.bytes), width: picture.width, height: picture.height,
-            bands: picture.bands, bytesPerBand: picture.sampleBytes, owner: pixels)
+            pixels, PixelSize(width: picture.width, height: picture.height), bands: picture.bands,
+            bytesPerBand: picture.sampleBytes)
         let part = try picture.displayedPart
         let seen = try whole.extracted(
             left: part.x, top: part.y, width: part.width, height: part.height)

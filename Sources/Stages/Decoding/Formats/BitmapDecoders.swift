@@ -27,9 +27,7 @@ struct BMPDecoder: FormatDecoder {
         try VipsImage.checkArea(of: bitmap.size)
         let pixels = try BitmapPixels(bitmap, bitmap.size, bands: bitmap.bands, in: bytes)
             .read(bytes)
-        return try .pixels(
-            UnsafeRawBufferPointer(pixels.bytes), width: bitmap.size.width,
-            height: bitmap.size.height, bands: bitmap.bands, owner: pixels)
+        return try .pixels(pixels, bitmap.size, bands: bitmap.bands)
     }
 
     private static func bitmap(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> BitmapHeader {
@@ -69,9 +67,18 @@ extension VipsImage {
             let kind = error.lacksMemory ? VipsError.Kind.tooLarge : .corrupt
             throw VipsError(kind: kind, operation: "pixbuf", text: error.text)
         }
-        return try .pixels(
-            UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height,
-            bands: bands, owner: pixels)
+        return try .pixels(pixels, size, bands: bands)
+    }
+
+    /// Creates an image of pixels in memory that lives as long as the image; otherwise like the
+    /// variant for other memory.
+    static func pixels(
+        _ memory: ZeroedBytes, _ size: PixelSize, bands: Int, bytesPerBand: Int = 1,
+        isCMYK: Bool = false
+    ) throws(VipsError) -> VipsImage {
+        try pixels(
+            UnsafeRawBufferPointer(memory.bytes), width: size.width, height: size.height,
+            bands: bands, bytesPerBand: bytesPerBand, isCMYK: isCMYK, owner: memory)
     }
 
     /// Rejects an image whose pixels would take too much memory.
@@ -106,9 +113,7 @@ struct ICODecoder: FormatDecoder {
         let file = UnsafeRawBufferPointer(rebasing: bytes[..<icon.range.upperBound])
         let pixels = try image.read(file)
         image.applyMask(to: pixels, file)
-        return try .pixels(
-            UnsafeRawBufferPointer(pixels.bytes), width: icon.size.width,
-            height: icon.size.height, bands: 4, owner: pixels)
+        return try .pixels(pixels, icon.size, bands: 4)
     }
 
     private static func largest(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> IconImage {

@@ -79,6 +79,31 @@ extension FormatDecoder {
     }
 }
 
+/// A decoder of incomplete files, which otherwise behaves like that of whole files. It has no planes.
+protocol PartialDecoder: FormatDecoder {
+    var whole: any FormatDecoder { get }
+}
+
+extension PartialDecoder {
+    var format: ImageFormat { whole.format }
+
+    var loaders: [VipsLoader] { whole.loaders }
+
+    var turnsPixels: Bool { whole.turnsPixels }
+
+    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+        try whole.header(bytes)
+    }
+
+    func sides(
+        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: decoded, source, at: scale) }
+
+    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
+        whole.keptBytes(of: source, at: scale)
+    }
+}
+
 /// A decoder that uses a loader of libvips.
 protocol LoaderDecoder: FormatDecoder {
     var loader: VipsLoader { get }
@@ -222,9 +247,7 @@ struct SVGDecoder: FormatDecoder {
         } catch {
             throw VipsError(decoding: error)
         }
-        return try .pixels(
-            UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height, bands: 4,
-            owner: pixels)
+        return try .pixels(pixels, size, bands: 4)
     }
 
     private static func read(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> SVGDrawing {

@@ -48,12 +48,9 @@ extension VipsImage {
 
 /// The beginning of a GIF: the rows of the first frame that have arrived, or the passes of an
 /// interlaced one, each of which fills the area. The rest is transparent, or black.
-struct PartialGIF: FormatDecoder {
+struct PartialGIF: PartialDecoder {
     let missing: MissingPixels
-    private let whole = GIFDecoder()
-
-    var format: ImageFormat { whole.format }
-    var loaders: [VipsLoader] { whole.loaders }
+    let whole: any FormatDecoder = GIFDecoder()
 
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         try Self.image(FirstGIFFrame(bytes))
@@ -130,7 +127,7 @@ private struct FirstGIFFrame {
     ) -> (descriptor: Int, blocks: Int)? {
         let file = HeaderBytes(Span(_unsafeBytes: bytes))
         guard file.gifSize != nil, let flags = file.byte(10) else { return nil }
-        var offset = screenBytes + tableBytes(flags)
+        var offset = screenBytes + GIFFile.colorBytes(flags)
         while let introducer = file.byte(offset) {
             switch introducer {
             case 0: offset += 1
@@ -141,17 +138,12 @@ private struct FirstGIFFrame {
             case 0x2C:
                 guard let flags = file.byte(offset + descriptorBytes - 1) else { return nil }
                 // The minimum code size precedes the blocks.
-                let start = offset + descriptorBytes + tableBytes(flags) + 1
+                let start = offset + descriptorBytes + GIFFile.colorBytes(flags) + 1
                 return start <= bytes.count ? (offset, start) : nil
             default: return nil
             }
         }
         return nil
-    }
-
-    /// Returns the size of the color table, which exists if the highest bit is set; a power of two.
-    private static func tableBytes(_ flags: UInt8) -> Int {
-        flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }
 }
 
@@ -177,8 +169,7 @@ extension VipsImage {
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: found))
         }
         return try .pixels(
-            UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
-            bands: header.bands, bytesPerBand: 1, owner: memory)
+            memory, PixelSize(width: header.width, height: header.height), bands: header.bands)
     }
 }
 

@@ -44,7 +44,7 @@ struct JPEGDecoder: LoaderDecoder {
     func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
-        PartialJPEG(cancellation, missing)
+        PartialJPEG(cancellation: cancellation, missing: missing)
     }
 }
 
@@ -127,21 +127,10 @@ extension PixelPlane {
 /// The rest is gray.
 ///
 /// libvips' loader fails at the hundredth warning, and each missing restart interval causes one.
-struct PartialJPEG: FormatDecoder {
+struct PartialJPEG: PartialDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
-    private let whole = JPEGDecoder()
-
-    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
-        (self.cancellation, self.missing) = (cancellation, missing)
-    }
-
-    var format: ImageFormat { whole.format }
-    var loaders: [VipsLoader] { whole.loaders }
-
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        try whole.header(bytes)
-    }
+    let whole: any FormatDecoder = JPEGDecoder()
 
     /// Returns as many columns and rows as the loader for whole files.
     func open(
@@ -161,14 +150,6 @@ struct PartialJPEG: FormatDecoder {
                 throw VipsError(error, operation: "jpeg")
             }
         }
-    }
-
-    func sides(
-        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
-    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: decoded, source, at: scale) }
-
-    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
-        whole.keptBytes(of: source, at: scale)
     }
 }
 

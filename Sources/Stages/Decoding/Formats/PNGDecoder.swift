@@ -17,7 +17,7 @@ struct PNGDecoder: LoaderDecoder {
     func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
-        PartialPNG(cancellation, missing)
+        PartialPNG(cancellation: cancellation, missing: missing)
     }
 }
 
@@ -36,17 +36,10 @@ extension VipsImage {
 
 /// The beginning of a PNG: the rows that have arrived, or the passes of an interlaced image, each
 /// of which fills the area. The rest is transparent, or black. For an animation, the default image.
-struct PartialPNG: FormatDecoder {
+struct PartialPNG: PartialDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
-    private let whole = PNGDecoder()
-
-    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
-        (self.cancellation, self.missing) = (cancellation, missing)
-    }
-
-    var format: ImageFormat { whole.format }
-    var loaders: [VipsLoader] { whole.loaders }
+    let whole: any FormatDecoder = PNGDecoder()
 
     /// Omits an incomplete chunk, because libvips' reader allocates memory for all of it.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {

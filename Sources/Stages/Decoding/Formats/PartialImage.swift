@@ -130,16 +130,8 @@ enum ArrivedPixels {
 }
 
 /// The beginning of a file in a format that can only be decoded as a whole.
-struct HeaderAlone: FormatDecoder {
+struct HeaderAlone: PartialDecoder {
     let whole: any FormatDecoder
-
-    var format: ImageFormat { whole.format }
-    var loaders: [VipsLoader] { whole.loaders }
-    var turnsPixels: Bool { whole.turnsPixels }
-
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        try whole.header(bytes)
-    }
 
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
@@ -178,9 +170,8 @@ extension VipsImage {
         case .whole: break
         }
         let image = try pixels(
-            UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
-            bands: header.bands, bytesPerBand: header.bytesPerBand,
-            isCMYK: header.color == .cmyk, owner: memory)
+            memory, PixelSize(width: header.width, height: header.height), bands: header.bands,
+            bytesPerBand: header.bytesPerBand, isCMYK: header.color == .cmyk)
         guard let profile = template.withProfile({ Array($0) }) else { return image }
         return try image.embedding(profile: profile, xmp: [])
     }

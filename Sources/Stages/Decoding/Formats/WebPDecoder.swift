@@ -23,7 +23,7 @@ struct WebPDecoder: LoaderDecoder {
     func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
-        PartialWebP(cancellation, missing)
+        PartialWebP(cancellation: cancellation, missing: missing)
     }
 }
 
@@ -32,17 +32,10 @@ struct WebPDecoder: LoaderDecoder {
 ///
 /// libvips' loader only accepts whole files. The orientation is stored after the pixels, so it
 /// isn't known yet.
-struct PartialWebP: FormatDecoder {
+struct PartialWebP: PartialDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
-    private let whole = WebPDecoder()
-
-    init(_ cancellation: CancellationFlag, _ missing: MissingPixels) {
-        (self.cancellation, self.missing) = (cancellation, missing)
-    }
-
-    var format: ImageFormat { whole.format }
-    var loaders: [VipsLoader] { whole.loaders }
+    let whole: any FormatDecoder = WebPDecoder()
 
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let beginning = try Self.beginning(bytes)
@@ -69,10 +62,6 @@ struct PartialWebP: FormatDecoder {
                 throw VipsError(error, operation: "webp")
             }
         }
-    }
-
-    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
-        whole.keptBytes(of: source, at: scale)
     }
 
     private static func beginning(

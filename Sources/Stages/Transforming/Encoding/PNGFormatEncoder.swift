@@ -188,10 +188,7 @@ struct PNGChunkWriter {
     }
 
     mutating func chunk(_ type: String, _ data: [UInt8]) {
-        append(PNGWriter.bigEndian(data.count))
-        let start = count
-        append(Array(type.utf8) + data)
-        sign(from: start)
+        append(CRC32.pngChunk(type, data))
     }
 
     /// Writes a chunk; `body` writes its data and returns the number of bytes.
@@ -368,18 +365,19 @@ enum PNGEmbeddedMetadata {
         var chunks: [UInt8] = []
         if !parts.profile.isEmpty {
             let name = Array("ICC profile\0".utf8)
-            chunks += chunk("iCCP", try name + [0] + compressed(parts.profile))
+            chunks += CRC32.pngChunk("iCCP", try name + [0] + compressed(parts.profile))
         }
-        if !parts.exif.isEmpty { chunks += chunk("eXIf", parts.exif) }
+        if !parts.exif.isEmpty { chunks += CRC32.pngChunk("eXIf", parts.exif) }
         if !parts.xmp.isEmpty {
-            chunks += chunk("iTXt", Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0] + parts.xmp)
+            let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
+            chunks += CRC32.pngChunk("iTXt", head + parts.xmp)
         }
         return chunks
     }
 
     /// Returns full-range RGB with the codes of ITU-T H.273 (third edition, 11.3.2.6).
     static func of(_ hdr: HDRColors) -> [UInt8] {
-        chunk("cICP", [hdr.primaries.rawValue, hdr.transfer.rawValue, 0, 1])
+        CRC32.pngChunk("cICP", [hdr.primaries.rawValue, hdr.transfer.rawValue, 0, 1])
     }
 
     private static func compressed(_ bytes: [UInt8]) throws -> [UInt8] {
@@ -394,11 +392,5 @@ enum PNGEmbeddedMetadata {
             }
             count = written
         }
-    }
-
-    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-        let signed = Array(type.utf8) + data
-        let sum = signed.withUnsafeBytes { CRC32.of($0) }
-        return PNGWriter.bigEndian(data.count) + signed + PNGWriter.bigEndian(Int(sum))
     }
 }
