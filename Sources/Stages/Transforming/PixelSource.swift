@@ -110,10 +110,11 @@ final class InterleavedPixels {
         }
     }
 
-    /// Creates uninitialized 8-bit pixels.
-    init(size: PixelSize, bands: Int) {
-        (self.size, self.bands, bytesPerBand) = (size, bands, 1)
-        memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
+    /// Creates uninitialized pixels.
+    init(size: PixelSize, bands: Int, bytesPerBand: Int = 1) {
+        (self.size, self.bands, self.bytesPerBand) = (size, bands, bytesPerBand)
+        memory = .allocate(
+            byteCount: size.width * size.height * bands * bytesPerBand, alignment: 64)
     }
 
     deinit {

@@ -75,8 +75,7 @@ struct PlanarLane {
 
     /// Returns the same, resampled to another size.
     func stepImage(resampledTo size: PixelSize) throws(ImageError) -> StepImage {
-        let region = ActiveRegion(
-            width: Double(plan.size.width), height: Double(plan.size.height))
+        let region = ActiveRegion(of: plan.size)
         var sampled: [Plane] = []
         for plane in try planes(colorsEvery: PixelSize(width: 1, height: 1)) {
             sampled.append(try sampler.sample(plane, region, to: size))
@@ -249,6 +248,9 @@ struct PlanarRenderer {
 }
 
 extension ActiveRegion {
+    /// Creates a region of a whole image, in pixels.
+    init(of size: PixelSize) { self.init(width: Double(size.width), height: Double(size.height)) }
+
     /// The region without rounding errors.
     var snapped: ActiveRegion {
         ActiveRegion(

@@ -18,31 +18,27 @@ struct StepImage {
     /// Whether every pixel is opaque, with or without an alpha band.
     let isOpaque: Bool
 
+    /// Without an active region, the image has its nominal size and content everywhere.
     init(
-        _ image: VipsImage, size: PixelSize, active: ActiveRegion, isOpaque: Bool,
+        _ image: VipsImage, size: PixelSize, active: ActiveRegion? = nil, isOpaque: Bool,
         sampler: PlaneSampler
     ) {
         self.image = image
         self.size = size
-        self.active = active
+        self.active = active ?? ActiveRegion(of: size)
         self.isOpaque = isOpaque
         self.sampler = sampler
     }
 
     /// Replaces the image by one with the nominal size.
     func replaced(by image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
-        let header = image.header
-        return StepImage(
-            image, size: PixelSize(width: header.width, height: header.height),
-            active: ActiveRegion(width: Double(header.width), height: Double(header.height)),
-            isOpaque: isOpaque ?? self.isOpaque, sampler: sampler)
+        StepImage(
+            image, size: image.header.size, isOpaque: isOpaque ?? self.isOpaque, sampler: sampler)
     }
 
     /// Whether the image has its nominal size and content everywhere.
     var isSettled: Bool {
-        let header = image.header
-        return size == PixelSize(width: header.width, height: header.height)
-            && active == ActiveRegion(width: Double(size.width), height: Double(size.height))
+        size == image.header.size && active == ActiveRegion(of: size)
     }
 
     /// Returns the image at its nominal size. Only images reduced by the decoder are scaled, which
@@ -100,12 +96,9 @@ extension StepImage {
 
     /// Wraps opaque pixels at their nominal size.
     init(_ pixels: InterleavedPixels, sampler: PlaneSampler) throws(VipsError) {
-        let image = try pixels.image(sampler.cancellation)
-        let size = pixels.size
         self.init(
-            image, size: size,
-            active: ActiveRegion(width: Double(size.width), height: Double(size.height)),
-            isOpaque: true, sampler: sampler)
+            try pixels.image(sampler.cancellation), size: pixels.size, isOpaque: true,
+            sampler: sampler)
     }
 
     /// Applies the orientation.
@@ -128,32 +121,22 @@ extension StepImage {
             return try VipsImage.pixels(
                 pixels, width: width, height: height, bands: bands, bytesPerBand: bytes)
         }
-        let packed = PackedPixels(pixels, plane, bytes)
+        // libvips requires rows without padding.
+        let packed = InterleavedPixels(size: plane.size, bands: bands, bytesPerBand: bytes)
+        let row = width * bands * bytes
+        for line in 0..<height {
+            let source = pixels[(line * plane.stride)...].prefix(row)
+            UnsafeMutableRawBufferPointer(rebasing: packed.mutableBytes[(line * row)...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source))
+        }
         return try VipsImage.pixels(
             packed.bytes, width: width, height: height, bands: bands, bytesPerBand: bytes,
             owner: packed)
     }
 }
 
-/// A copy of pixels without row padding, as libvips requires.
-private final class PackedPixels {
-    let bytes: UnsafeRawBufferPointer
-
-    init(_ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, _ bytesPerBand: Int) {
-        let row = plane.size.width * Int(plane.bands.rawValue) * bytesPerBand
-        let copy = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: row * plane.size.height, alignment: 64)
-        for line in 0..<plane.size.height {
-            let source = pixels[(line * plane.stride)...].prefix(row)
-            UnsafeMutableRawBufferPointer(rebasing: copy[(line * row)...].prefix(row))
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: source))
-        }
-        bytes = UnsafeRawBufferPointer(copy)
-    }
-
-    deinit {
-        bytes.deallocate()
-    }
+extension VipsHeader {
+    var size: PixelSize { PixelSize(width: width, height: height) }
 }
 
 extension StepImage {
@@ -222,14 +205,13 @@ struct Resampling {
     }
 
     private func isIdentity(_ header: VipsHeader) -> Bool {
-        target == PixelSize(width: header.width, height: header.height)
-            && active == ActiveRegion(width: Double(target.width), height: Double(target.height))
+        target == header.size && active == ActiveRegion(of: target)
     }
 
     private static func planes(
         _ pixels: UnsafeRawBufferPointer, _ header: VipsHeader, premultiplied: Bool
     ) throws(CodecError) -> [Plane] {
-        let size = PixelSize(width: header.width, height: header.height)
+        let size = header.size
         let isDeep = header.bytesPerBand == 2
         let depth = premultiplied || isDeep ? 2 : 1
         let planes = (0..<header.bands).map { _ in Plane(size, depth: depth) }

@@ -115,10 +115,11 @@ struct TransformJob {
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         if let animation = work.layout.animation, work.resultFormat(hasAlpha: true).holdsFrames {
-            return try encode(
-                frames: StepFrames(animation, limits: work.limits) { index throws(ImageError) in
-                    try run(pipeline.steps, on: stepImage(source.frame(index)))
-                }, beside: embedded, to: output)
+            let frames = try StepFrames(animation, limits: work.limits) {
+                index throws(ImageError) in
+                try run(pipeline.steps, on: stepImage(source.frame(index)))
+            }
+            return try encoder(hasAlpha: true, beside: embedded).encode(frames, to: output)
         }
         guard PlanarLane.takes(work.layout) else {
             return try encode(
@@ -151,9 +152,7 @@ struct TransformJob {
         } catch {
             throw ImageError(transforming: error, step: "pixels")
         }
-        return RenderedImage(
-            size: PixelSize(width: header.width, height: header.height), bands: header.bands,
-            samples: samples)
+        return RenderedImage(size: header.size, bands: header.bands, samples: samples)
     }
 
     private func encode(
@@ -163,13 +162,6 @@ struct TransformJob {
         let current = try run(steps, on: current)
         return try encoder(hasAlpha: current.image.header.hasAlpha, beside: embedded)
             .encode(current, to: output)
-    }
-
-    /// Encodes all frames of an animation after the steps.
-    private func encode(
-        frames: StepFrames, beside embedded: EmbeddedParts, to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
-        try encoder(hasAlpha: true, beside: embedded).encode(frames, to: output)
     }
 
     private func run(
@@ -255,10 +247,7 @@ struct PaintJob {
             pixel.bytes, width: 1, height: 1, bands: samples.count, owner: pixel
         ).extended(left: 0, top: 0, width: work.size.width, height: work.size.height)
         image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
-        let active = ActiveRegion(
-            width: Double(work.size.width), height: Double(work.size.height))
-        return StepImage(
-            image, size: work.size, active: active, isOpaque: isOpaque, sampler: sampler)
+        return StepImage(image, size: work.size, isOpaque: isOpaque, sampler: sampler)
     }
 }
 

@@ -50,7 +50,7 @@ struct EmbeddedParts {
     func with(thumbnail: [UInt8]) throws(ImageError) -> EmbeddedParts {
         var parts = self
         guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
-        guard block.count <= JPEGSegments.exifBytesMax else {
+        guard block.count <= MetadataSegments.exifBytesMax else {
             throw .over(
                 OutputSetting.embedThumbnail.name, "encode",
                 "the kept EXIF data leaves no space for a thumbnail: leave out "

@@ -86,7 +86,8 @@ struct Encoder {
     func encode(
         _ frames: StepFrames, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let spec = spec.withStandardSamples
+        var spec: EncodingSpecification = spec
+        spec.samples = .standard
         return try write(
             frames.size, bands: StepFrames.bands, spec, frames: frames.count, to: output
         ) { spec, writer in
@@ -112,12 +113,17 @@ struct Encoder {
         } catch {
             throw ImageError(transforming: error, step: "encode")
         }
-        return try spec.with(thumbnail: jpeg)
+        var spec = spec
+        spec.embedded = try spec.embedded.with(thumbnail: jpeg)
+        return spec
     }
 
     /// Returns the specification with a gray profile only if the pixels are written as gray.
     private func spec(besideGray isGray: Bool) -> EncodingSpecification {
-        spec.beside(isGray: isGray && OutputSetting.grayHolders.contains(encoder.format))
+        var spec: EncodingSpecification = spec
+        spec.embedded = spec.embedded.beside(
+            isGray: isGray && OutputSetting.grayHolders.contains(encoder.format))
+        return spec
     }
 
     /// Returns the pixels to encode, computed into memory if they may be encoded several times.
@@ -266,7 +272,9 @@ struct EncodingAttempts<Space: OutputSpace> {
             if spec.cancellation.isCancelled { throw ImageError.cancelled }
             writer.restart()
             count += 1
-            let hasAlpha = try body(spec.with(quality: quality), writer)
+            var spec = spec
+            spec.options.quality = quality
+            let hasAlpha = try body(spec, writer)
             let fits = writer.bytes.count <= limit
             let attempt = (Array(writer.bytes), hasAlpha, quality)
             if fits { best = attempt }

@@ -61,46 +61,18 @@ extension FormatEncoder {
 
 /// How an image is to be encoded.
 struct EncodingSpecification {
-    private(set) var options: OutputOptions
+    var options: OutputOptions
     /// Row filters make photographs smaller but drawings larger (measured with the test images).
     let isPhotograph: Bool
     let cancellation: CancellationFlag
     /// The sample format to write.
-    private(set) var samples = SampleForm.standard
+    var samples = SampleForm.standard
     /// The metadata to embed.
-    private(set) var embedded = EmbeddedParts()
+    var embedded = EmbeddedParts()
 
     /// The requested quality from 0 to 100, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
-    }
-
-    /// The same specification with 8-bit sRGB samples.
-    var withStandardSamples: EncodingSpecification {
-        var spec = self
-        spec.samples = .standard
-        return spec
-    }
-
-    /// The same specification with another quality.
-    func with(quality: Int) -> EncodingSpecification {
-        var spec = self
-        spec.options.quality = quality
-        return spec
-    }
-
-    /// The same specification for gray or color pixels.
-    func beside(isGray: Bool) -> EncodingSpecification {
-        var spec = self
-        spec.embedded = embedded.beside(isGray: isGray)
-        return spec
-    }
-
-    /// The same specification with a thumbnail in EXIF.
-    func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingSpecification {
-        var spec = self
-        spec.embedded = try embedded.with(thumbnail: thumbnail)
-        return spec
     }
 
     /// Returns the requested effort, else the format's default; 0 if it has none.
@@ -297,9 +269,7 @@ struct PAMFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let header = PixelMapHeader(
-            size: PixelSize(width: image.header.width, height: image.header.height),
-            bands: image.header.bands)
+        let header = PixelMapHeader(size: image.header.size, bands: image.header.bands)
         guard let samples = header.sampleCount else {
             throw ImageError.over("pixelsMax", "encode", "\(header.size) is too large for pam")
         }

@@ -32,8 +32,7 @@ struct PNGFormatEncoder: FormatEncoder {
             return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
         }
         let png = PNGWriter(
-            size: PixelSize(width: header.width, height: header.height), bands: header.bands,
-            bytesPerBand: header.bytesPerBand,
+            size: header.size, bands: header.bands, bytesPerBand: header.bytesPerBand,
             filter: spec.isPhotograph ? .adaptive : .none, level: level,
             cancellation: spec.cancellation)
         try image.withPixels { pixels throws(VipsError) in

@@ -67,11 +67,6 @@ struct JPEGFormatEncoder: FormatEncoder {
 
 /// Profile and metadata as JPEG segments (ITU-T T.81, B.2.4.6).
 enum JPEGSegments {
-    private static let bytesMax = MetadataSegments.bytesMax
-
-    /// The maximum size of EXIF in its segment.
-    static let exifBytesMax = MetadataSegments.exifBytesMax
-
     /// Returns the position after the start of the image and an optional JFIF segment.
     static func place(in file: UnsafeRawBufferPointer) -> Int {
         let start = 2
@@ -100,7 +95,7 @@ enum JPEGSegments {
     /// Splits a profile into as many segments as necessary (ICC.1:2022, B.4).
     private static func profile(_ profile: [UInt8]) -> [UInt8] {
         let head = Array("ICC_PROFILE\0".utf8)
-        let step = bytesMax - head.count - 2
+        let step = MetadataSegments.bytesMax - head.count - 2
         let starts = Array(stride(from: 0, to: profile.count, by: step))
         return starts.enumerated().flatMap { index, start in
             let part = profile[start..<min(profile.count, start + step)]
@@ -134,7 +129,7 @@ struct WebPFormatEncoder: FormatEncoder {
     ) throws -> Bool {
         let colored = image.header.bands < 3 ? try image.convertedToSRGB() : image
         let header = colored.header
-        let encoding = encoding(PixelSize(width: header.width, height: header.height), spec)
+        let encoding = encoding(header.size, spec)
         try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(CodecError) in
                 try WebPEncoder.encode(
@@ -216,8 +211,7 @@ struct AVIFFormatEncoder: FormatEncoder {
     ) throws -> Bool {
         let colored = try image.colored()
         let header = colored.header
-        let size = PixelSize(width: header.width, height: header.height)
-        let encoding = encoding(size, chroma(spec), spec)
+        let encoding = encoding(header.size, chroma(spec), spec)
         return try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(CodecError) in
                 try AVIFEncoder.encode(

@@ -9,8 +9,6 @@ struct Composite: ImageStep {
 
     var name: String { "overlay" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         let base = try current.settled()
         let own = try Self.stepImage(source, sampler: current.sampler)
@@ -50,9 +48,6 @@ struct Composite: ImageStep {
             }
         }
     }
-
-    /// Planes don't support layers.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 
     /// Returns an overlay of any layout in its displayed form.
     private static func stepImage(_ source: PixelSource, sampler: PlaneSampler) throws -> StepImage

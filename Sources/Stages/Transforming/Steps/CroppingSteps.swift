@@ -89,8 +89,6 @@ struct Trim: ImageStep {
 
     var name: String { "trim" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled().computed()
         let image = try hasRoom(settled.image)
@@ -110,9 +108,6 @@ struct Trim: ImageStep {
         guard let color, !color.isGray || color.alpha < UInt8.max else { return image }
         return try CanvasColor(color).prepared(image).copiedToMemory()
     }
-
-    /// Planes are not analyzed.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 /// Finds the border of pixels similar to one color.

@@ -6,8 +6,6 @@ import Vips
 struct Grayscale: ImageStep {
     var name: String { "grayscale" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.bands > 2 else { return current }
         return current.recolored(try current.image.mixed([ColorMatrix.light]))
@@ -120,8 +118,6 @@ struct Tint: ImageStep {
 
     var name: String { "tint" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let source = BlendPixel(color)
@@ -138,9 +134,6 @@ struct Tint: ImageStep {
             }
         }
     }
-
-    /// Planes have no transparency, and each chroma sample stands for several pixels.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 extension TintStep: PixelStep {
@@ -154,8 +147,6 @@ struct Vignette: ImageStep {
     let amount: Double
 
     var name: String { "vignette" }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
@@ -178,9 +169,6 @@ struct Vignette: ImageStep {
     private static func distance(_ place: Int, _ side: Int) -> Double {
         (2 * Double(place) + 1) / Double(side) - 1
     }
-
-    /// Each chroma sample of planes stands for several pixels.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 extension VignetteStep: PixelStep {
@@ -192,15 +180,10 @@ struct WholeImage: ImageStep {
     let name: String
     let change: (VipsImage) throws -> VipsImage
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled().computed()
         return settled.replaced(by: try change(settled.image))
     }
-
-    /// Planes are not analyzed.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 extension VipsImage {

@@ -116,8 +116,6 @@ struct Flatten: ImageStep {
 
     var name: String { "flatten" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.hasAlpha else { return current }
         let image = try color.isGray ? current.image : current.image.colored()
@@ -242,8 +240,6 @@ struct Flip: ImageStep {
     let vertical: Bool
 
     var name: String { "flip" }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func apply(to current: StepImage) throws -> StepImage {
         // Rows are read from last to first, so they must be computed before.

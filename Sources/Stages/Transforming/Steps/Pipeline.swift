@@ -59,15 +59,22 @@ protocol ImageStep {
     var name: String { get }
 
     /// Returns the size after `apply` for an image of size `source`, or that of an intermediate
-    /// image if that is larger. Throws `stepFailed` if the step isn't applicable.
+    /// image if that is larger; by default `source`. Throws `stepFailed` if the step isn't
+    /// applicable.
     func size(after source: PixelSize) throws(ImageError) -> PixelSize
 
     /// Returns the image after the operation; `size` has not thrown for it.
     func apply(to current: StepImage) throws -> StepImage
 
     /// Adds the operation to a plan for which `size` did not throw; returns false without a change
-    /// if the plan can't represent it.
+    /// if the plan can't represent it, which is the default.
     func fold(into plan: inout PlanarPlan) -> Bool
+}
+
+extension ImageStep {
+    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+
+    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 /// A step that this module implements; all but overlays and custom steps. Its other properties are

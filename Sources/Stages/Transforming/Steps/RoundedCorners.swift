@@ -48,9 +48,6 @@ struct Round: ImageStep {
             }
         }
     }
-
-    /// Planes have no transparency.
-    func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 /// The border, an area between two rectangles.

@@ -131,8 +131,6 @@ extension ResizeToStep: PixelStep {
 struct ApplyScale: ImageStep {
     var name: String { "settle" }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
-
     func apply(to current: StepImage) throws -> StepImage { try current.settled() }
 
     /// A plan always has the size of the result.
