@@ -29,7 +29,7 @@ struct ActiveDownload {
 
     /// Returns the result of a completed transfer. The block is passed on with it or freed.
     func result(_ error: CurlError?, at now: Instant) -> JobResult {
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             if let failure = sink.failure { throw withRetryAfter(failure) }
             if let error { throw failure(of: error) }
             let url = try effectiveURL()
@@ -38,7 +38,7 @@ struct ActiveDownload {
             return .fetched(body)
         } catch {
             sink.discard()
-            return .failed(error.imageError)
+            return .failed(error)
         }
     }
 
@@ -58,34 +58,41 @@ struct ActiveDownload {
         return account
     }
 
-    /// Adds `Retry-After` to a rejected status, whose headers libcurl has already parsed.
-    private func withRetryAfter(_ failure: DownloadFailure) -> DownloadFailure {
-        guard case .status(let head, _) = failure else { return failure }
-        if let refusal = refusalOfProxy(head) { return refusal }
-        return .status(head, retryAfter: transfer.retryAfterSeconds)
+    /// Adds `Retry-After` to a rejected status, whose headers libcurl has already parsed. It applies
+    /// to 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other responses with it are redirects.
+    private func withRetryAfter(_ failure: ImageError) -> ImageError {
+        guard failure.code == .invalidDownloadStatusCode,
+            let status = failure.typedDetails.httpStatus
+        else { return failure }
+        if let refusal = refusalOfProxy(status) { return refusal }
+        var failure = failure
+        if let seconds = transfer.retryAfterSeconds, status == 429 || status == 503 {
+            failure.typedDetails.retryAfterWholeSeconds = UInt32(clamping: seconds)
+        }
+        return failure
     }
 
     /// Returns the error if a proxy answered 407, which only proxies send (RFC 9110 §15.5.8),
     /// unless it came from an origin behind its tunnel.
-    private func refusalOfProxy(_ head: ResponseHead) -> DownloadFailure? {
-        guard let proxy = transfer.proxy, head.status == 407,
+    private func refusalOfProxy(_ status: Int) -> ImageError? {
+        guard let proxy = transfer.proxy, status == 407,
             work.url.prefix(6).lowercased() != "https:"
         else { return nil }
-        return .refusedByProxy(proxy, status: head.status)
+        return .refusedByProxy(proxy, status: status)
     }
 
-    private func failure(of error: CurlError) -> DownloadFailure {
+    private func failure(of error: CurlError) -> ImageError {
         if let proxy = transfer.proxy, let status = transfer.refusedTunnelStatus {
             return .refusedByProxy(proxy, status: status)
         }
         return switch error.code {
-        case .couldNotConnect where transfer.refusedAddress != nil: .addressForbidden
+        case .couldNotConnect where transfer.refusedAddress != nil: .addressBlocked
         case .fileSizeExceeded: .bodyTooLarge(sink.bodyBytesMax)
-        default: .transfer(error)
+        default: ImageError(transfer: error)
         }
     }
 
-    private func effectiveURL() throws(DownloadFailure) -> String {
+    private func effectiveURL() throws(ImageError) -> String {
         if let name = work.name { return name }
         do throws(ImageError) {
             return try SourceURL(transfer.effectiveURL).withoutUserInfo

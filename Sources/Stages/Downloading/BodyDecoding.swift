@@ -122,13 +122,18 @@ enum ContentCoding: Hashable {
     /// Returns the coding of a body; nil if there is none. Throws for more than one coding, since
     /// they multiply the expansion of a short response, and for codings that are unusual for
     /// images.
-    init?(_ head: ResponseHead) throws(DownloadFailure) {
+    init?(_ head: ResponseHead) throws(ImageError) {
         let names = head.contentCodings
         guard let name = names.first else { return nil }
         switch names.count == 1 ? name : "" {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
-        default: throw .contentCodings(names.joined(separator: ", "))
+        default:
+            throw ImageError(
+                .protocolBroken,
+                "the body has the content coding '\(names.joined(separator: ", ").prefix(64))', "
+                    + "although none was requested; only a single gzip or deflate coding is "
+                    + "supported")
         }
     }
 }
@@ -158,7 +163,7 @@ struct BodyDecryption {
     /// Throws for a body that the decryptor doesn't accept.
     mutating func turn(
         _ body: RawSpan, into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> Turn {
+    ) throws(ImageError) -> Turn {
         if cipher == nil { cipher = try next(body) }
         guard let cipher else { throw .defect("no decryptor is left") }
         let rest = body.extracting(droppingFirst: used)
@@ -169,7 +174,7 @@ struct BodyDecryption {
         return Turn(produced: step.produced, isEnd: step.isEnd)
     }
 
-    private mutating func next(_ body: RawSpan) throws(DownloadFailure) -> any BodyCipher {
+    private mutating func next(_ body: RawSpan) throws(ImageError) -> any BodyCipher {
         switch waiting.popFirst() {
         case .aes256GCM(let key): try GCMBody(body, key: key)
         case .gzip: GzipBody()
@@ -185,7 +190,7 @@ protocol BodyCipher: AnyObject {
     /// bytes. `room` has at least the size of `input` and 4 KB. Throws for an invalid body.
     func step(
         _ input: RawSpan, isLast: Bool, into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> CipherStep
+    ) throws(ImageError) -> CipherStep
 }
 
 /// The result of a step.
@@ -206,7 +211,7 @@ final class Base64Body: BodyCipher {
 
     func step(
         _ input: RawSpan, isLast: Bool, into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> CipherStep {
+    ) throws(ImageError) -> CipherStep {
         var written = 0
         for index in 0..<input.byteCount {
             let byte = input.unsafeLoad(fromByteOffset: index, as: UInt8.self)
@@ -223,7 +228,7 @@ final class Base64Body: BodyCipher {
     /// Two remaining digits are one byte, three are two. The padding may be missing.
     private func flushRest(
         into room: UnsafeMutableRawBufferPointer, at place: Int
-    ) throws(DownloadFailure) -> Int {
+    ) throws(ImageError) -> Int {
         guard digits != 1 else { throw .undecryptable("Base64 data ends within a byte") }
         bits <<= UInt32(6 * (4 - digits))
         return flush(into: room, at: place)
@@ -259,7 +264,7 @@ final class GCMBody: BodyCipher {
     private var left: Int
     private var hasNonce = false
 
-    init(_ body: RawSpan, key: [UInt8]) throws(DownloadFailure) {
+    init(_ body: RawSpan, key: [UInt8]) throws(ImageError) {
         let frame = GCMDecryption.nonceBytes + GCMDecryption.tagBytes
         guard body.byteCount >= frame else {
             throw .undecryptable("it is shorter than nonce and tag")
@@ -276,7 +281,7 @@ final class GCMBody: BodyCipher {
 
     func step(
         _ input: RawSpan, isLast: Bool, into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> CipherStep {
+    ) throws(ImageError) -> CipherStep {
         let skipped = hasNonce ? 0 : min(GCMDecryption.nonceBytes, input.byteCount)
         hasNonce = true
         let rest = input.extracting(droppingFirst: skipped)
@@ -292,12 +297,12 @@ final class GCMBody: BodyCipher {
     }
 }
 
-extension DownloadFailure {
-    fileprivate static func undecrypted(_ error: OpenSSLError) -> DownloadFailure {
+extension ImageError {
+    fileprivate static func undecrypted(_ error: OpenSSLError) -> ImageError {
         switch error {
         case .tag: .undecryptable("authentication failed with the key of the rule")
         case .length: .undecryptable("key, nonce or tag has the wrong length")
-        case .failed: .refused(ImageError(.busy, "not enough memory to decrypt the body"))
+        case .failed: ImageError(.busy, "not enough memory to decrypt the body")
         }
     }
 }
@@ -308,7 +313,7 @@ final class GzipBody: BodyCipher {
 
     func step(
         _ input: RawSpan, isLast: Bool, into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> CipherStep {
+    ) throws(ImageError) -> CipherStep {
         let taken = decoder.hasRoom ? min(input.byteCount, BodyDecoder.pendingBytesMax) : 0
         decoder.append(input.extracting(first: taken))
         let produced: Int

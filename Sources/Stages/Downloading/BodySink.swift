@@ -13,7 +13,7 @@ final class BodySink: TransferSink {
     private let isConditional: Bool
     private let accepted: AcceptedResponses
     /// The reason why it refused to continue.
-    private(set) var failure: DownloadFailure?
+    private(set) var failure: ImageError?
     let job: Job
     private let space: any SharingSpace
     private var head: ResponseHead?
@@ -71,7 +71,7 @@ final class BodySink: TransferSink {
         answered = WallClock.nanoseconds() / 1_000_000
         location = head.redirection
         guard location == nil else { return true }
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             try check(head, answer)
             decoder = try ContentCoding(head).map { BodyDecoder($0) }
         } catch {
@@ -84,7 +84,7 @@ final class BodySink: TransferSink {
 
     private func check(
         _ head: ResponseHead, _ answer: ResponseHead
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         if head.status == 304, isConditional {
             throw .notModified(
                 OriginCaching(
@@ -115,7 +115,7 @@ final class BodySink: TransferSink {
             return redirectBytes <= Self.redirectBytesMax ? .accepted : .refused
         }
         guard decoder == nil else { return keep(bytes) }
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             try append(bytes)
             return .accepted
         } catch {
@@ -124,7 +124,7 @@ final class BodySink: TransferSink {
         }
     }
 
-    private func append(_ bytes: RawSpan) throws(DownloadFailure) {
+    private func append(_ bytes: RawSpan) throws(ImageError) {
         try append(bytes, to: &body, expecting: head?.bodyLength)
         advance(at: MonotonicClock.now())
     }
@@ -139,18 +139,14 @@ final class BodySink: TransferSink {
 
     private func append(
         _ bytes: RawSpan, to block: inout BodyBlock?, expecting length: Int?
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         guard Int64((block?.count ?? 0) + bytes.byteCount) <= bodyBytesMax else {
             throw .bodyTooLarge(bodyBytesMax)
         }
-        do throws(ImageError) {
-            if block == nil {
-                block = try BodyBlock(in: space, expecting: length, atLeast: bytes.byteCount)
-            }
-            try block?.append(bytes, in: space)
-        } catch {
-            throw .refused(error)
+        if block == nil {
+            block = try BodyBlock(in: space, expecting: length, atLeast: bytes.byteCount)
         }
+        try block?.append(bytes, in: space)
     }
 
     // MARK: - Content codings
@@ -169,8 +165,8 @@ final class BodySink: TransferSink {
 
     /// Decodes at most as many bytes as `room` has. If it throws, `failure` is set to the same
     /// error.
-    func decode(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
-        do throws(DownloadFailure) {
+    func decode(through room: UnsafeMutableRawBufferPointer) throws(ImageError) {
+        do throws(ImageError) {
             guard decryption == nil else { return try decrypt(through: room) }
             let count = try decoded(into: room)
             guard count > 0 else { return }
@@ -183,7 +179,7 @@ final class BodySink: TransferSink {
 
     private func decoded(
         into room: UnsafeMutableRawBufferPointer
-    ) throws(DownloadFailure) -> Int {
+    ) throws(ImageError) -> Int {
         do throws(ZlibError) {
             return try decoder?.decode(into: room) ?? 0
         } catch {
@@ -202,7 +198,7 @@ final class BodySink: TransferSink {
         return true
     }
 
-    private func decrypt(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
+    private func decrypt(through room: UnsafeMutableRawBufferPointer) throws(ImageError) {
         // If a decryptor produced nothing, there is no body.
         guard let whole = body, let turn = try decryption?.turn(whole.bytes.bytes, into: room)
         else { return decryption = nil }
@@ -289,9 +285,14 @@ final class BodySink: TransferSink {
     func publish() { advance(at: MonotonicClock.now()) }
 
     /// Passes the block on with the information from the head. Throws for an empty body.
-    func finish(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
-        guard let head = answer else { throw .headCutOff }
-        guard decoder?.isComplete ?? true else { throw .codingCutOff }
+    func finish(effectiveURL: String) throws(ImageError) -> FetchedBody {
+        // libcurl treats a response that ends within its head as success.
+        guard let head = answer else {
+            throw ImageError(.connectionBroken, "the response ends within its header")
+        }
+        guard decoder?.isComplete ?? true else {
+            throw ImageError(.shortBody, "the compressed body is truncated")
+        }
         guard let full = body, full.count > 0 else { throw .emptyBody }
         guard total == nil || total == full.count else { throw .otherPart }
         progress.end()

@@ -95,7 +95,7 @@ final class DownloadLoop {
     private func begin(_ admission: DownloadInbox.Admission) {
         let job = admission.job
         let started = now()
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             if let place = try LocalPlace(job) {
                 return try begin(job, at: place, deadline: admission.deadline, started: started)
             }
@@ -109,14 +109,14 @@ final class DownloadLoop {
                 deadline: admission.deadline, started: started)
             jobs[ObjectIdentifier(transfer)] = job.id
         } catch {
-            answer(job, .failed(error.imageError), started: started)
+            answer(job, .failed(error), started: started)
         }
     }
 
     private func start(
         _ work: FetchAdmission, _ rest: RestOfBody? = nil, into sink: BodySink,
         after milliseconds: Int
-    ) throws(DownloadFailure) -> Transfer {
+    ) throws(ImageError) -> Transfer {
         var request = TransferRequest(
             url: work.url, headers: work.headers(for: rest).map { ($0.name, $0.value) },
             bodyBytesMax: work.bodyBytesMax,
@@ -126,12 +126,14 @@ final class DownloadLoop {
         request.allowedAddresses = work.allowedAddresses
         request.removedHeaders = work.terms.removedHeaders
         request.verifiesTLS = !work.terms.isUnverified
-        guard permitsLookup(of: work) else { throw .tooManyLookups }
+        guard permitsLookup(of: work) else {
+            throw ImageError(.busy, "too many DNS lookups are waiting for name servers")
+        }
         do throws(CurlError) {
             request.authentication = try authentication(of: work.terms)
             return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, heartbeat))
         } catch {
-            throw .transfer(error)
+            throw ImageError(transfer: error)
         }
     }
 
@@ -197,9 +199,10 @@ final class DownloadLoop {
     /// Each redirect is a separate transfer, so that it is admitted before connecting.
     private func follow(_ location: String, _ download: ActiveDownload) {
         var download = download
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             guard download.redirects < configuration.redirectsMax else {
-                throw .tooManyRedirects(configuration.redirectsMax)
+                throw ImageError(
+                    .tooManyRedirects, "more than \(configuration.redirectsMax) redirects")
             }
             download.redirects += 1
             try download.work.follow(location)
@@ -213,7 +216,7 @@ final class DownloadLoop {
     /// Starts the next transfer of the same job, within its remaining time.
     func startAnother(
         _ download: inout ActiveDownload, _ rest: RestOfBody? = nil
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         let elapsed = now().milliseconds(since: download.started)
         download.transfer = try start(download.work, rest, into: download.sink, after: elapsed)
         active[download.job.id] = download
@@ -221,28 +224,28 @@ final class DownloadLoop {
     }
 
     /// Fails a job whose next transfer couldn't be started.
-    func giveUp(_ download: ActiveDownload, _ failure: DownloadFailure) {
+    func giveUp(_ download: ActiveDownload, _ failure: ImageError) {
         download.sink.discard()
-        answer(download.job, .failed(failure.imageError), started: download.started)
+        answer(download.job, .failed(failure), started: download.started)
     }
 
     private func expire() {
         let moment = now()
-        for (id, download) in active where download.deadline <= moment {
-            end(id, .deadline)
+        let expired = active.filter { $0.value.deadline <= moment }.map(\.key)
+        for id in expired + local.expired(at: moment) {
+            end(id, ImageError(.deadlineExceeded, "the deadline passed during the download"))
         }
-        for id in local.expired(at: moment) { end(id, .deadline) }
     }
 
     /// Aborts a job that is canceled, past its deadline or interrupted by a shutdown.
-    private func end(_ id: JobID, _ failure: DownloadFailure) {
+    private func end(_ id: JobID, _ failure: ImageError) {
         guard !endLocal(id, failure), let download = active[id] else { return }
         noteLookup(of: download, isOver: false)
         transfers.abort(download.transfer)
         mayStandStill = true
         remove(download)
         download.sink.discard()
-        answer(download.job, .failed(failure.imageError), started: download.started)
+        answer(download.job, .failed(failure), started: download.started)
     }
 
     func remove(_ download: ActiveDownload) {
@@ -314,7 +317,7 @@ extension DownloadLoop {
         var download = download
         download.continuations += 1
         download.sink.expect(rest)
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             try startAnother(&download, rest)
         } catch {
             giveUp(download, error)
@@ -331,9 +334,9 @@ extension DownloadLoop {
     func decodeSlice() {
         let behind = active.values.filter { $0.sink.isBehind }
         for download in behind {
-            do throws(DownloadFailure) {
+            do throws(ImageError) {
                 let room = decoding.room(for: behind.count)
-                try heartbeat.handling(download.sink.job.id) { () throws(DownloadFailure) in
+                try heartbeat.handling(download.sink.job.id) { () throws(ImageError) in
                     try download.sink.decode(through: room)
                 }
             } catch {

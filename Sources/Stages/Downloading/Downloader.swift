@@ -139,10 +139,12 @@ final class DownloadInbox: Sendable {
     func admit(_ job: Job) -> ImageError? {
         let deadline = Self.deadline(after: job.millisecondsLeft)
         return state.withLock { state in
-            if state.batch.isStopping { return DownloadFailure.shuttingDown.imageError }
-            if state.live.count >= jobsMax { return DownloadFailure.tooMany(jobsMax).imageError }
+            if state.batch.isStopping { return ImageError.shuttingDown }
+            if state.live.count >= jobsMax {
+                return ImageError(.busy, "this worker already has \(jobsMax) downloads")
+            }
             guard state.live.insert(job.id).inserted else {
-                return DownloadFailure.defect("job \(job.id.value) is already running").imageError
+                return ImageError.defect("job \(job.id.value) is already running")
             }
             state.batch.admissions.append(Admission(job: job, deadline: deadline))
             return nil

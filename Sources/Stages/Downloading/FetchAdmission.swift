@@ -26,25 +26,22 @@ struct FetchAdmission {
 
     init(
         _ job: Job, through addressGuard: AddressGuard? = nil
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         guard case .fetch(let work) = job.work else {
             throw .defect("a download worker was given \(job.work.kind) work")
         }
-        do throws(ImageError) {
-            s3 = try S3Request(work)
-            let source = try SourceURL(s3?.url ?? work.url)
-            guard source.scheme == "http" || source.scheme == "https" else {
-                throw DownloadFailure.scheme(source.scheme).imageError
-            }
-            let addressGuard = addressGuard?.allowing(s3?.allowedAddresses ?? [])
-            guard Self.permits(source, addressGuard) else {
-                throw DownloadFailure.addressForbidden.imageError
-            }
-        } catch {
-            throw .refused(error)
+        s3 = try S3Request(work)
+        let source = try SourceURL(s3?.url ?? work.url)
+        guard source.scheme == "http" || source.scheme == "https" else {
+            throw ImageError(
+                .unsupportedScheme, "no loader accepts '\(source.scheme):'; use http or https")
+        }
+        guard Self.permits(source, addressGuard?.allowing(s3?.allowedAddresses ?? [])) else {
+            throw .addressBlocked
         }
         for header in work.headers where !header.isValid || header.refusal != nil {
-            throw .header(header.name)
+            throw ImageError(
+                .invalidRequest, "the header '\(header.name.prefix(64))' cannot be sent")
         }
         try Self.require(work.terms.requiredHeaders, in: work)
         terms = work.terms
@@ -58,11 +55,14 @@ struct FetchAdmission {
     /// Checks that required headers are set by the request or by rules.
     private static func require(
         _ names: [String], in work: FetchWork
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         var known = Set(work.headers.map { $0.name.lowercased() })
         if work.terms.credential != nil { known.insert("authorization") }
         if let missing = names.first(where: { !known.contains($0.lowercased()) }) {
-            throw .missingHeader(missing)
+            throw ImageError(
+                .invalidDownloadOperation,
+                "a configuration rule requires the header '\(missing.prefix(64))', which the "
+                    + "request does not have")
         }
     }
 
@@ -86,7 +86,7 @@ struct FetchAdmission {
     /// Follows a redirect, which is admitted like the previous URL (SEMANTICS §10.2). Another
     /// origin gets neither user info nor headers that may contain credentials, by their name or
     /// because their value is a secret of a rule; they stay removed for later redirects.
-    mutating func follow(_ reference: String) throws(DownloadFailure) {
+    mutating func follow(_ reference: String) throws(ImageError) {
         guard s3 == nil else { throw S3Request.redirected }
         guard let next = Location.resolve(reference, against: url) else {
             throw .badLocation("not a valid URL")
@@ -98,11 +98,19 @@ struct FetchAdmission {
             throw .badLocation(error.message)
         }
         guard new.scheme == "http" || new.scheme == "https" else {
-            throw .schemeOfRedirect(new.scheme)
+            throw ImageError(
+                .unsupportedScheme,
+                "a redirect leads to '\(new.scheme.prefix(32)):'; redirects are followed only to "
+                    + "http and https, whatever loaders are configured")
         }
         guard sources.isEmpty || URLPattern.permits(new, sources.compactMap { URLPattern($0) })
-        else { throw .sourceForbidden }
-        guard Self.permits(new, addressGuard) else { throw .addressForbidden }
+        else {
+            throw ImageError(
+                .sourceForbidden,
+                "a redirect leads to a URL that the configuration does not allow as a source: "
+                    + "add it to 'sources' in the configuration (serve --config)")
+        }
+        guard Self.permits(new, addressGuard) else { throw .addressBlocked }
         let isSameOrigin = new.hasSameOrigin(as: old)
         if !isSameOrigin {
             let secret = Set(terms.secretHeaders)
@@ -189,11 +197,10 @@ struct S3Request {
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     /// Requests to S3 never follow redirects.
-    static let redirected = DownloadFailure.refused(
-        ImageError(
-            .invalidDownloadResponse,
-            "the S3 server redirects to another URL, which S3 loaders do not follow: correct "
-                + "endpoint, region or bucket of the loader in the configuration (serve --config)"))
+    static let redirected = ImageError(
+        .invalidDownloadResponse,
+        "the S3 server redirects to another URL, which S3 loaders do not follow: correct "
+            + "endpoint, region or bucket of the loader in the configuration (serve --config)")
 }
 
 /// Limits name lookups while many are in progress.

@@ -9,7 +9,7 @@ final class FileReaders: Sendable {
     /// The result of a task; the receiver owns its block.
     struct Answer: Sendable {
         let task: FileTask
-        let result: Result<LocalBody, DownloadFailure>
+        let result: Result<LocalBody, ImageError>
     }
 
     /// The number of files read concurrently.
@@ -73,11 +73,11 @@ final class FileReaders: Sendable {
     deinit { stop() }
 
     /// Submits a task. Throws if the system can't provide threads.
-    func submit(_ task: FileTask) throws(DownloadFailure) {
+    func submit(_ task: FileTask) throws(ImageError) {
         do throws(Errno) {
             try start()
         } catch {
-            throw .refused(ImageError(.busy, "cannot start the file reader thread: \(error)"))
+            throw ImageError(.busy, "cannot start the file reader thread: \(error)")
         }
         shared.put(task)
     }
@@ -107,7 +107,7 @@ final class FileReaders: Sendable {
     }
 
     private static func answer(_ task: FileTask, _ space: any OutputSpace) -> Answer {
-        do throws(DownloadFailure) {
+        do throws(ImageError) {
             guard !task.isCancelled else { throw .cancelled }
             return Answer(task: task, result: .success(try FileReading.read(task, into: space)))
         } catch {
@@ -153,10 +153,10 @@ enum FileReading {
 
     static func read(
         _ task: FileTask, into space: any OutputSpace
-    ) throws(DownloadFailure) -> LocalBody {
+    ) throws(ImageError) -> LocalBody {
         let file = try open(task)
         let status = try status(of: file)
-        guard status.type == .regular else { throw FileFailure.notRegular.failure }
+        guard status.type == .regular else { throw .notRegularFile }
         guard status.size <= task.bodyBytesMax else { throw .bodyTooLarge(task.bodyBytesMax) }
         guard status.size > 0 else { throw .emptyBody }
         let marks = FileMarks(status)
@@ -164,10 +164,8 @@ enum FileReading {
             throw .notModified(OriginCaching(CacheControl(nil), LocalBody.age))
         }
         let block = try copy(file, status.size, task, into: space)
-        do throws(DownloadFailure) {
-            guard FileMarks(try Self.status(of: file)) == marks else {
-                throw FileFailure.changed.failure
-            }
+        do throws(ImageError) {
+            guard FileMarks(try Self.status(of: file)) == marks else { throw .changedFile }
         } catch {
             space.discard(block)
             throw error
@@ -176,17 +174,20 @@ enum FileReading {
             block: block, count: status.size, etag: marks.etag, lastModified: marks.lastModified)
     }
 
-    private static func open(_ task: FileTask) throws(DownloadFailure) -> FileDescriptor {
+    private static func open(_ task: FileTask) throws(ImageError) -> FileDescriptor {
         let root: FileDescriptor
         do throws(Errno) {
             root = try FileDescriptor.open(task.root.path, [.place, .directory])
         } catch {
-            throw FileFailure.root(error).failure
+            throw ImageError(
+                .invalidDownloadOperation,
+                "the download process cannot open the root of this loader (\(error.name)): it must "
+                    + "be an existing directory; mount it into a container")
         }
         do throws(Errno) {
             return try beneath(root, task.path.text)
         } catch {
-            throw FileFailure(error).failure
+            throw ImageError(file: error)
         }
     }
 
@@ -206,25 +207,20 @@ enum FileReading {
 
     private static func status(
         of file: borrowing FileDescriptor
-    ) throws(DownloadFailure) -> FileStatus {
+    ) throws(ImageError) -> FileStatus {
         do throws(Errno) {
             return try file.status()
         } catch {
-            throw FileFailure(error).failure
+            throw ImageError(file: error)
         }
     }
 
     private static func copy(
         _ file: borrowing FileDescriptor, _ count: Int, _ task: FileTask,
         into space: any OutputSpace
-    ) throws(DownloadFailure) -> OutputBlock {
-        let block: OutputBlock
+    ) throws(ImageError) -> OutputBlock {
+        let block = try space.reserve(count)
         do throws(ImageError) {
-            block = try space.reserve(count)
-        } catch {
-            throw .refused(error)
-        }
-        do throws(DownloadFailure) {
             try fill(block, file, count, task)
         } catch {
             space.discard(block)
@@ -235,7 +231,7 @@ enum FileReading {
 
     private static func fill(
         _ block: OutputBlock, _ file: borrowing FileDescriptor, _ count: Int, _ task: FileTask
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         for start in stride(from: 0, to: count, by: sliceBytes) {
             if task.isCancelled { throw .cancelled }
             let room = UnsafeMutableRawBufferPointer(
@@ -244,9 +240,9 @@ enum FileReading {
             do throws(Errno) {
                 read = try file.readFully(into: room, at: start)
             } catch {
-                throw FileFailure(error).failure
+                throw ImageError(file: error)
             }
-            guard read == room.count else { throw FileFailure.changed.failure }
+            guard read == room.count else { throw .changedFile }
         }
     }
 }
@@ -274,63 +270,37 @@ struct FileMarks: Equatable {
 
 private func hex(_ number: some BinaryInteger) -> String { String(number, radix: 16) }
 
-/// The reason why a file is not read. Missing and unreadable files are reported as HTTP statuses,
-/// which rules can match (SEMANTICS §7.2).
-enum FileFailure {
-    /// The root can't be opened.
-    case root(Errno)
-    /// The file doesn't exist.
-    case missing
-    /// The download process has no permission to read it.
-    case denied
-    /// A link leads outside of the root.
-    case outside
-    /// A directory, pipe, socket or device.
-    case notRegular
-    /// The file was modified while it was read.
-    case changed
-    /// The kernel can't confine paths to a root.
-    case noOpenBeneath
-    /// An I/O error.
-    case system(Errno)
-
-    init(_ error: Errno) {
+extension ImageError {
+    /// The error for a file that can't be opened or read. Missing and unreadable files are reported
+    /// as HTTP statuses, which rules can match (SEMANTICS §7.2).
+    init(file error: Errno) {
         switch error {
-        case .noSuchFile, .notDirectory, .nameTooLong: self = .missing
-        case .accessDenied, .notPermitted: self = .denied
-        case .crossDevice, .symbolicLink: self = .outside
-        case .noDevice: self = .notRegular
-        case .noFunction: self = .noOpenBeneath
-        default: self = .system(error)
-        }
-    }
-
-    var failure: DownloadFailure { .refused(imageError) }
-
-    private var imageError: ImageError {
-        switch self {
-        case .root(let error):
-            ImageError(
-                .invalidDownloadOperation,
-                "the download process cannot open the root of this loader (\(error.name)): it must "
-                    + "be an existing directory; mount it into a container")
-        case .missing: Self.status(404, "the file does not exist below the root of the loader")
-        case .denied: Self.status(403, "the download process has no permission to read this file")
-        case .outside:
-            ImageError(
+        case .noSuchFile, .notDirectory, .nameTooLong:
+            self = .file(404, "the file does not exist below the root of the loader")
+        case .accessDenied, .notPermitted:
+            self = .file(403, "the download process has no permission to read this file")
+        case .crossDevice, .symbolicLink:
+            self.init(
                 .addressForbidden, "a link points outside the root of the loader, or forms a loop")
-        case .notRegular: ImageError(.invalidDownloadResponse, "the path is not a regular file")
-        case .changed: ImageError(.shortBody, "the file was modified while it was being read")
-        case .noOpenBeneath:
-            ImageError(
+        case .noDevice: self = .notRegularFile
+        case .noFunction:
+            self.init(
                 .invalidDownloadOperation,
                 "this kernel lacks openat2 (Linux 5.6), which is required to read files")
-        case .system(let error):
-            ImageError(.invalidDownloadOperation, "the file cannot be read: \(error)")
+        default: self.init(.invalidDownloadOperation, "the file cannot be read: \(error)")
         }
     }
 
-    private static func status(_ status: Int, _ text: String) -> ImageError {
+    private static func file(_ status: Int, _ text: String) -> ImageError {
         ImageError(.invalidDownloadStatusCode, text) { $0.httpStatus = status }
+    }
+
+    /// The error for a directory, pipe, socket or device.
+    fileprivate static var notRegularFile: ImageError {
+        ImageError(.invalidDownloadResponse, "the path is not a regular file")
+    }
+
+    fileprivate static var changedFile: ImageError {
+        ImageError(.shortBody, "the file was modified while it was being read")
     }
 }

@@ -54,23 +54,18 @@ enum LocalPlace: Sendable {
     case data(DataURL)
 
     /// Returns `nil` if a transfer is needed. Throws if the URL is invalid.
-    init?(_ job: Job) throws(DownloadFailure) {
+    init?(_ job: Job) throws(ImageError) {
         guard case .fetch(let work) = job.work else { return nil }
-        do throws(ImageError) {
-            let url = try SourceURL(work.url)
-            switch work.loader {
-            case .http, .s3: return nil
-            case .pool:
-                throw ImageError(.unsupportedScheme, "this job requires a plug-in worker")
-            case .file(let root):
-                try work.loader.check(url)
-                self = .file(try FilePath(url), root)
-            case .data:
-                try work.loader.check(url)
-                self = .data(try DataURL(url))
-            }
-        } catch {
-            throw .refused(error)
+        let url = try SourceURL(work.url)
+        switch work.loader {
+        case .http, .s3: return nil
+        case .pool: throw ImageError(.unsupportedScheme, "this job requires a plug-in worker")
+        case .file(let root):
+            try work.loader.check(url)
+            self = .file(try FilePath(url), root)
+        case .data:
+            try work.loader.check(url)
+            self = .data(try DataURL(url))
         }
     }
 }
@@ -104,7 +99,7 @@ extension DownloadLoop {
     /// Begins a job that needs no transfer.
     func begin(
         _ job: Job, at place: LocalPlace, deadline: Instant, started: Instant
-    ) throws(DownloadFailure) {
+    ) throws(ImageError) {
         guard case .fetch(let work) = job.work else {
             throw .defect("a download worker was given \(job.work.kind) work")
         }
@@ -142,16 +137,16 @@ extension DownloadLoop {
                 complete(download.job, body, &download.progress, started: download.started)
             case .failure(let failure):
                 self.answer(
-                    download.job, .failed(failure.imageError), started: download.started)
+                    download.job, .failed(failure), started: download.started)
             }
         }
     }
 
     /// Ends a local job; returns whether it existed.
-    func endLocal(_ id: JobID, _ failure: DownloadFailure) -> Bool {
+    func endLocal(_ id: JobID, _ failure: ImageError) -> Bool {
         guard let download = local.active.removeValue(forKey: id) else { return false }
         download.task.cancel()
-        answer(download.job, .failed(failure.imageError), started: download.started)
+        answer(download.job, .failed(failure), started: download.started)
         return true
     }
 
@@ -161,7 +156,7 @@ extension DownloadLoop {
         harvestLocal()
     }
 
-    private func fileReaders() throws(DownloadFailure) -> FileReaders {
+    private func fileReaders() throws(ImageError) -> FileReaders {
         if let readers = local.readers { return readers }
         let (answers, waker) = (local.answers, waker)
         do throws(Errno) {
@@ -172,24 +167,20 @@ extension DownloadLoop {
             local.readers = readers
             return readers
         } catch {
-            throw .refused(ImageError(.busy, "cannot create a descriptor to read files: \(error)"))
+            throw ImageError(.busy, "cannot create a descriptor to read files: \(error)")
         }
     }
 
-    private func body(of url: DataURL, bytesMax: UInt64) throws(DownloadFailure) -> LocalBody {
+    private func body(of url: DataURL, bytesMax: UInt64) throws(ImageError) -> LocalBody {
         try configuration.accepted.check(type: url.mediaType)
-        do throws(ImageError) {
-            let bytes = try url.bytes()
-            guard UInt64(bytes.count) <= bytesMax else {
-                throw DownloadFailure.bodyTooLarge(Int64(clamping: bytesMax)).imageError
-            }
-            guard !bytes.isEmpty else { throw DownloadFailure.emptyBody.imageError }
-            let block = try space.reserve(bytes.count)
-            bytes.withUnsafeBytes { block.bytes.copyMemory(from: $0) }
-            return LocalBody(block: block, count: bytes.count, contentType: url.mediaType)
-        } catch {
-            throw .refused(error)
+        let bytes = try url.bytes()
+        guard UInt64(bytes.count) <= bytesMax else {
+            throw .bodyTooLarge(Int64(clamping: bytesMax))
         }
+        guard !bytes.isEmpty else { throw .emptyBody }
+        let block = try space.reserve(bytes.count)
+        bytes.withUnsafeBytes { block.bytes.copyMemory(from: $0) }
+        return LocalBody(block: block, count: bytes.count, contentType: url.mediaType)
     }
 
     private func complete(

@@ -79,19 +79,23 @@ package struct AcceptedResponses: Hashable, Sendable {
     /// response without a type is accepted, as in SDWebImage.
     package var types: [String] = []
 
-    func check(_ head: ResponseHead) throws(DownloadFailure) {
+    func check(_ head: ResponseHead) throws(ImageError) {
         guard head.status != 206, head.status != 304,
             statuses.contains(where: { $0.contains(head.status) })
-        else { throw .status(head) }
+        else { throw .status(head.status) }
         if let field = head.value("content-type") { try check(type: field) }
     }
 
     /// Checks a content type field with its parameters.
-    func check(type field: String) throws(DownloadFailure) {
+    func check(type field: String) throws(ImageError) {
         guard !types.isEmpty else { return }
         let type = String(field.prefix { $0 != ";" && $0 != " " }).lowercased()
         guard type.isEmpty || types.contains(where: { Self.matches($0, type) }) else {
-            throw .contentType(type)
+            throw ImageError(
+                .invalidDownloadContentType,
+                "the origin sent the content type '\(type.prefix(64))', which is not accepted by "
+                    + "serve --\(DownloadSetting.acceptType.rawValue)"
+            ) { $0.contentType = String(type.prefix(64)) }
         }
     }
 

@@ -27,10 +27,10 @@ import Testing
         let space = StageKit.HeapSpace(onReserve: {
             root.write(FolderOfFiles.bytes(of: "b.jpg"), to: "a.jpg")
         })
-        let error = #expect(throws: DownloadFailure.self) {
+        let error = #expect(throws: ImageError.self) {
             try FileReading.read(try task(), into: space)
         }
-        #expect(error?.imageError.code == .shortBody)
+        #expect(error?.code == .shortBody)
         #expect(space.outstanding == 0)
     }
 
