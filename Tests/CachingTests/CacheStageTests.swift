@@ -21,9 +21,9 @@ import Testing
         #expect(try #require(try cache.get("k")) == (bytes, .disk))
         #expect(try #require(try cache.get("k")) == (bytes, .memory), "promoted")
         #expect(try cache.query("other") == .miss)
-        #expect(cache.stage.statistics.diskHits == 1)
-        #expect(cache.stage.statistics.memoryHits == 1)
-        #expect(cache.stage.statistics.misses == 2)
+        #expect(cache.stage.counts.diskHits == 1)
+        #expect(cache.stage.counts.memoryHits == 1)
+        #expect(cache.stage.counts.misses == 2)
     }
 
     @Test(arguments: [0, 1, 16_385, 1 << 20, (3 << 20) + 17])
@@ -112,13 +112,13 @@ import Testing
     @Test func memoryStaysBelowItsLimitAndTellsWhatItEvicts() throws {
         let cache = try StageFixture(nil, policy: CachePolicy(memoryBytesMax: 100_000))
         for number in 0..<50 { _ = try cache.put("k\(number)", sample(9_000), .memory) }
-        #expect(cache.stage.statistics.memoryBytes <= 100_000)
-        #expect(cache.results.liveBlocks == cache.stage.statistics.memoryEntries)
+        #expect(cache.stage.status().memoryBytes <= 100_000)
+        #expect(cache.results.liveBlocks == Int(cache.stage.status().memoryEntries))
         let evicted = cache.actions.reduce(0) {
             guard case .evicted(let blocks) = $1 else { return $0 }
             return $0 + blocks.count
         }
-        #expect(evicted == 50 - cache.stage.statistics.memoryEntries)
+        #expect(evicted == 50 - Int(cache.stage.status().memoryEntries))
         #expect(try cache.get("k49") != nil)
         #expect(try cache.get("k0") == nil)
     }
@@ -324,7 +324,7 @@ import Testing
             try cache.wait {
                 cache.actions.filter { $0 == .drained }.count == 2 ? () : nil
             }
-            #expect(cache.stage.statistics.writeBehindBytes == 0)
+            #expect(cache.stage.writeBehind.bytes == 0)
         }
         let cache = try StageFixture(disk.path)
         for number in 0..<40 {

@@ -236,10 +236,10 @@ import Testing
         let data = ExtendedData([UInt8](repeating: 7, count: ExtendedData.bytesMax))
         for number in 0..<40 {
             _ = try store(cache, "hot\u{1F}\(number)", sample(100), extended: data, .memory)
-            let usage = cache.stage.statistics.caches["hot"]?.memory
+            let usage = cache.stage.memory.usage["hot"]
             #expect(usage?.bytes ?? .max <= own.memoryBytesMax, "\(number)")
         }
-        #expect(cache.stage.statistics.caches["hot"]?.memory.entries ?? 0 > 5)
+        #expect(cache.stage.memory.usage["hot"]?.entries ?? 0 > 5)
         // An entry that can't fit isn't reported as stored.
         own.memoryBytesMax = 5_200
         cache.note(cache.stage.adopt(CachePolicy(), named: ["hot": own], now: at(0)))

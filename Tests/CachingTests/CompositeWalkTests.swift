@@ -78,7 +78,7 @@ import Testing
             let answer = order.first {
                 models[$0]?.tiers(key).isDisjoint(with: tiers) == false
             }
-            let before = asked()
+            let before = fixture.stage.queries
             let result = try fixture.run(.query(work))
             expectAsked(before, order, until: answer)
             guard let answer else {
@@ -105,18 +105,15 @@ import Testing
             if !isResult { fixture.note(fixture.stage.release([hit.reference.block], now: at(0))) }
         }
 
-        private func asked() -> [String: CacheQueries] {
-            fixture.stage.statistics.caches.mapValues(\.queries)
-        }
-
         /// Expects misses in the caches before the answering one, and no query to those after it.
         private func expectAsked(
-            _ before: [String: CacheQueries], _ order: [String], until answer: String?
+            _ before: [String: NamedCacheStatus], _ order: [String], until answer: String?
         ) {
-            let now = asked()
+            let now = fixture.stage.queries
             let missed = order.prefix { $0 != answer }
             for name in CompositeWalkTests.names {
-                let (old, new) = (before[name] ?? .init(), now[name] ?? .init())
+                let none = NamedCacheStatus(name: name)
+                let (old, new) = (before[name] ?? none, now[name] ?? none)
                 #expect(new.misses - old.misses == (missed.contains(name) ? 1 : 0), "\(name)")
                 let hits = new.memoryHits + new.diskHits - old.memoryHits - old.diskHits
                 #expect(hits == (name == answer ? 1 : 0), "\(name)")

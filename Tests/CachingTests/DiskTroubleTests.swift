@@ -93,12 +93,12 @@ import Testing
         #expect(report.skipped?.hasPrefix("disk: failed: ") == true)
         #expect(try cache.get("k")?.bytes == sample(40_000))
         #expect(try cache.query("x") == .miss)
-        #expect(cache.stage.statistics.disk?.health != .healthy)
-        #expect(cache.stage.statistics.diskSkipped == 1)
+        #expect(cache.stage.diskStatus?.health != .healthy)
+        #expect(cache.stage.counts.storesSkipped == 1)
         try FileDescriptor.openDirectory(fixture.path).removeDirectory("index.sqlite")
         cache.now = at(10)
         cache.note(cache.stage.tick(now: cache.now))
-        try cache.wait { cache.stage.statistics.disk?.health == .healthy ? () : nil }
+        try cache.wait { cache.stage.diskStatus?.health == .healthy ? () : nil }
         #expect(try cache.put("k", sample(40_000)).tiers == .all)
     }
 
@@ -114,7 +114,7 @@ import Testing
         let cache = try StageFixture(fixture.path, policy: policy)
         cache.note(cache.stage.tick(now: cache.now))
         try cache.wait {
-            (cache.stage.statistics.disk?.usage?.bytes).flatMap { $0 <= 100_000 ? () : nil }
+            (cache.stage.diskStatus?.usage?.bytes).flatMap { $0 <= 100_000 ? () : nil }
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
         #expect(report.tiers == .memory)
         #expect(report.skipped == "disk: first use")
         try cache.drain()
-        #expect(cache.stage.statistics.disk?.usage?.entries == 0)
+        #expect(cache.stage.diskStatus?.usage?.entries == 0)
         #expect(try cache.query("a", .disk) == .miss)
         #expect(try cache.get("a", .memory)?.bytes == sample(30_000))
     }

@@ -45,16 +45,16 @@ import Testing
         policy.disk.lowWaterPercent = 30
         let cache = try StageFixture(nil, policy: policy)
         for number in 0..<20 { _ = try cache.put("\(number)", sample(40_000), .memory) }
-        #expect(cache.stage.statistics.memoryBytes > 700_000)
+        #expect(cache.stage.status().memoryBytes > 700_000)
         let actions = cache.stage.shrinkMemory(now: at(0))
-        #expect(cache.stage.statistics.memoryBytes <= 300_000)
-        #expect(cache.stage.statistics.memoryEntries > 0)
-        #expect(cache.stage.statistics.memoryShrinks == 1)
+        #expect(cache.stage.status().memoryBytes <= 300_000)
+        #expect(cache.stage.status().memoryEntries > 0)
+        #expect(cache.stage.counts.memoryShrinks == 1)
         let reported = actions.reduce(0) { count, action in
             if case .evicted(let blocks) = action { count + blocks.count } else { count }
         }
-        #expect(reported == 20 - cache.stage.statistics.memoryEntries)
+        #expect(reported == 20 - Int(cache.stage.status().memoryEntries))
         _ = cache.stage.shrinkMemory(now: at(0))
-        #expect(cache.stage.statistics.memoryShrinks == 1, "nothing left: not counted")
+        #expect(cache.stage.counts.memoryShrinks == 1, "nothing left: not counted")
     }
 }

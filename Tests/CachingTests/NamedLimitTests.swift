@@ -238,14 +238,14 @@ import Testing
         for number in 0..<6 { _ = try cache.put(key("hot", number), sample(9_000)) }
         _ = try cache.put("plain", sample(9_000))
         cache.note(cache.stage.tick(now: at(1)))
-        let found = try cache.wait { () -> CacheStatistics.Named? in
-            let hot = cache.stage.statistics.caches["hot"]
+        let found = try cache.wait { () -> NamedCacheStatus? in
+            let hot = cache.stage.status().caches.first { $0.name == "hot" }
             return hot?.disk.entries ?? 0 > 0 ? hot : nil
         }
         #expect(found.memory.entries == 2 && (1...3).contains(found.disk.entries))
-        #expect(found.memoryLimits == ShareLimits(bytesMax: 1 << 20, countMax: 2))
-        #expect(found.diskLimits == ShareLimits(countMax: 3))
-        #expect(cache.stage.statistics.memoryEntries == 3)
+        #expect(found.memory.bytesMax == 1 << 20 && found.memory.entriesMax == 2)
+        #expect(found.disk.bytesMax == 0 && found.disk.entriesMax == 3)
+        #expect(cache.stage.status().memoryEntries == 3)
         let large = try cache.put(key("hot", 9), sample(2 << 20), delivers: true)
         #expect(large.tiers == .disk)
         #expect(large.skipped == "memory: 2097152 bytes exceed its limit")

@@ -188,8 +188,8 @@ import Testing
     private func recover(_ cache: StageFixture) throws {
         cache.now = at(10)
         cache.note(cache.stage.tick(now: cache.now))
-        try cache.wait { cache.stage.statistics.disk?.health == .healthy ? () : nil }
+        try cache.wait { cache.stage.diskStatus?.health == .healthy ? () : nil }
         cache.note(cache.stage.tick(now: cache.now))
-        try cache.wait { cache.stage.statistics.disk?.usage?.entries == 0 ? () : nil }
+        try cache.wait { cache.stage.diskStatus?.usage?.entries == 0 ? () : nil }
     }
 }

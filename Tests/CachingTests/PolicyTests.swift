@@ -64,7 +64,7 @@ import Testing
         #expect(cache.results.read(try #require(report.delivered)) == sample(30_000))
         #expect(try cache.get("a")?.1 == .disk)
         #expect(try cache.get("a")?.1 == .disk, "and is not promoted")
-        #expect(cache.stage.statistics.memoryEntries == 0)
+        #expect(cache.stage.status().memoryEntries == 0)
     }
 
     /// Earlier entries that were replaced while the disk was off are not served when it is switched
@@ -87,8 +87,8 @@ import Testing
         let cache = try StageFixture(disk.path, policy: policy([.writeBehind: "no"]))
         let report = try cache.put("a", sample(30_000), waits: false)
         #expect(report.tiers == .all)
-        #expect(cache.stage.statistics.writeBehindCount == 0)
-        #expect(cache.stage.statistics.disk?.usage?.entries == 1)
+        #expect(cache.stage.pendingWrites == 0)
+        #expect(cache.stage.diskStatus?.usage?.entries == 1)
     }
 
     @Test func namedCachesMayDoWithoutATier() throws {
@@ -108,15 +108,15 @@ import Testing
         let cache = try StageFixture(disk.path, policy: limits)
         for number in 0..<20 {
             _ = try cache.put("\(number)", sample(9_000))
-            #expect(cache.stage.statistics.memoryEntries <= 3)
-            #expect(cache.stage.statistics.disk?.usage?.entries ?? 0 <= 4)
+            #expect(cache.stage.status().memoryEntries <= 3)
+            #expect(cache.stage.diskStatus?.usage?.entries ?? 0 <= 4)
         }
         #expect(try cache.get("19") != nil)
-        #expect(cache.stage.statistics.disk?.counts.trimmed.entries ?? 0 >= 16)
+        #expect(cache.stage.diskStatus?.counts.trimmed.entries ?? 0 >= 16)
         // Existing entries are trimmed to the new limits as well.
         cache.note(
             cache.stage.adopt(policy([.memoryEntries: "1", .diskEntries: "1"]), now: at(0)))
-        #expect(cache.stage.statistics.memoryEntries == 1)
+        #expect(cache.stage.status().memoryEntries == 1)
     }
 
     @Test(arguments: ExpireType.allCases)

@@ -31,7 +31,7 @@ import Testing
         let fixture = try StageFixture(disk ? own.path : nil, policy: policy)
         fixture.note(fixture.stage.adopt(policy, readOnly: directories, now: fixture.now))
         try fixture.wait {
-            fixture.stage.statistics.directories.allSatisfy { !$0.reason.contains("not checked") }
+            fixture.stage.directoryStatuses.allSatisfy { !$0.reason.contains("not checked") }
                 ? true : nil
         }
         return fixture
@@ -40,7 +40,7 @@ import Testing
     private func stage() throws -> StageFixture { try stage(["": [other.path]]) }
 
     private func reason(_ fixture: StageFixture) -> String {
-        fixture.stage.statistics.directories.first?.reason ?? "none"
+        fixture.stage.directoryStatuses.first?.reason ?? "none"
     }
 
     /// Names and contents of all files in the directory.
@@ -67,9 +67,9 @@ import Testing
             #expect(try cache.tiers(of: key) == .memory, "it isn't written to the cache's disk")
             #expect(try cache.get(key)?.1 == .memory)
         }
-        let directories = cache.stage.statistics.directories
+        let directories = cache.stage.directoryStatuses
         #expect(directories.map(\.hits) == [3] && directories.map(\.damaged) == [0])
-        #expect(cache.stage.statistics.misses == 0 && cache.stage.statistics.diskHits == 3)
+        #expect(cache.stage.counts.misses == 0 && cache.stage.counts.diskHits == 3)
         #expect(try contents() == before, "nothing is changed")
         #expect(try other.names() == ["files", "index.sqlite", "lock"])
     }
@@ -138,7 +138,7 @@ import Testing
         let cache = try stage(["": [other.path]], disk: false)
         #expect(try cache.get(long)?.bytes == sample(30_000))
         #expect(try cache.get("http://example.org/none.jpg") == nil)
-        #expect(cache.stage.statistics.misses == 1)
+        #expect(cache.stage.counts.misses == 1)
     }
 
     /// A named cache has its own directories; entries stored under the default cache's name are
@@ -153,9 +153,9 @@ import Testing
         #expect(try cache.get("a\u{1F}\(long)") == nil)
         #expect(try cache.get("b\u{1F}\(long)")?.bytes == sample(30_000))
         #expect(try cache.get("b\u{1F}\(short)")?.bytes == sample(700), "its own comes first")
-        let named = cache.stage.statistics.caches
-        #expect(named["b"]?.queries.diskHits == 2 && named["b"]?.queries.misses == 0)
-        #expect(named["a"]?.queries.misses == 1)
+        let named = cache.stage.queries
+        #expect(named["b"]?.diskHits == 2 && named["b"]?.misses == 0)
+        #expect(named["a"]?.misses == 1)
     }
 
     @Test func theFirstDirectoryThatHasItAnswers() throws {
@@ -168,7 +168,7 @@ import Testing
         let cache = try stage(["": ["/nowhere", other.path, second.path]])
         #expect(try cache.get(long)?.bytes == sample(30_000))
         #expect(try cache.get("http://example.org/more.jpg")?.bytes == sample(500))
-        #expect(cache.stage.statistics.directories.map(\.hits) == [0, 1, 1])
+        #expect(cache.stage.directoryStatuses.map(\.hits) == [0, 1, 1])
     }
 
     @Test func oneOfSeveralCachesMayHaveOne() throws {
@@ -266,7 +266,7 @@ import Testing
         let cache = try stage()
         #expect(try cache.get(key ?? long) == nil)
         #expect(try cache.get(short)?.bytes == sample(900), "others are there")
-        #expect(cache.stage.statistics.directories.first?.damaged == 1)
+        #expect(cache.stage.directoryStatuses.first?.damaged == 1)
     }
 
     @Test func linksInsteadOfFilesAreNotFollowed() throws {

@@ -99,7 +99,7 @@ import Testing
         let cache = try StageFixture(nil)
         cache.note(cache.stage.adopt(CachePolicy(), readOnly: ["": [other.path]], now: cache.now))
         try cache.wait {
-            cache.stage.statistics.directories.allSatisfy { !$0.reason.contains("not checked") }
+            cache.stage.directoryStatuses.allSatisfy { !$0.reason.contains("not checked") }
                 ? true : nil
         }
         for length in Self.lengths {

@@ -51,7 +51,7 @@ import Testing
         let first = try query(memoryFirst: true, promotes: false)
         #expect(first?.bytes == sample(30_000), "the lower memory, if that comes first")
         #expect(first?.1 == .memory)
-        #expect(cache.stage.statistics.misses == 0, "hits in lower caches aren't misses")
+        #expect(cache.stage.counts.misses == 0, "hits in lower caches aren't misses")
     }
 
     @Test func aDiskHitGoesIntoTheMemoryOfItsOwnCache() throws {
@@ -64,7 +64,7 @@ import Testing
 
     @Test func aMissInAllOfThemIsOneMiss() throws {
         #expect(try query() == nil)
-        #expect(cache.stage.statistics.misses == 1)
+        #expect(cache.stage.counts.misses == 1)
     }
 
     @Test func theFirstCacheThatHasItContainsIt() throws {

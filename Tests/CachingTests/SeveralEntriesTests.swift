@@ -160,6 +160,6 @@ import Testing
         #expect(after.disk.entries == before.disk.entries - gone.disk.entries)
         #expect(after.memory.entries == before.memory.entries - gone.memory.entries)
         #expect(try cache.query("aged") == .miss)
-        #expect(cache.stage.statistics.disk?.counts.trims == 1)
+        #expect(cache.stage.diskStatus?.counts.trims == 1)
     }
 }

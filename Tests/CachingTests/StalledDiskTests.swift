@@ -71,13 +71,13 @@ import Testing
             Issue.record("a pending removal isn't reported as failed")
             return
         }
-        let disk = try #require(fixture.stage.statistics.disk)
+        let disk = try #require(fixture.stage.diskStatus)
         #expect(disk.health.reason?.kind == .stalled && disk.counts.failures == 1)
         #expect(disk.degradedSince == fixture.now)
         // From now on, queries don't wait for the disk.
         #expect(fixture.outcome(fixture.begin(Self.asking("b"))) == .miss)
         try recover(fixture)
-        #expect(fixture.stage.statistics.disk?.health == .healthy)
+        #expect(fixture.stage.diskStatus?.health == .healthy)
         // Stores accepted earlier are present; removed keys are not.
         #expect(try fixture.get("c")?.bytes == Self.short)
         #expect(try fixture.get("a")?.bytes == Self.short)
@@ -92,7 +92,7 @@ import Testing
         tick(fixture)
         let report = try fixture.put("b", Self.other)
         #expect(report.tiers == .none && report.skipped?.contains("not responding") == true)
-        #expect(fixture.stage.statistics.diskSkipped == 1)
+        #expect(fixture.stage.counts.storesSkipped == 1)
         try recover(fixture)
         #expect(try fixture.get("b") == nil)
         #expect(try fixture.put("b", Self.other).tiers == .disk)
@@ -121,10 +121,10 @@ import Testing
         #expect(try fixture.put("d", Self.short, waits: false).tiers == .disk)
         #expect(try fixture.put("e", Self.short, waits: false).tiers == .disk)
         tick(fixture)
-        #expect(fixture.stage.statistics.writeBehindCount == 2)
+        #expect(fixture.stage.pendingWrites == 2)
         try recover(fixture)
         try fixture.drain()
-        #expect(fixture.stage.statistics.writeBehindCount == 0)
+        #expect(fixture.stage.pendingWrites == 0)
         for key in ["d", "e"] { #expect(try fixture.tiers(of: key) == .disk) }
     }
 
@@ -157,7 +157,7 @@ import Testing
         #expect(!fixture.actions.contains(.drained))
         tick(fixture)
         #expect(fixture.actions.contains(.drained))
-        #expect(fixture.stage.statistics.writeBehindCount == 1, "reported as lost")
+        #expect(fixture.stage.pendingWrites == 1, "reported as lost")
         gate.open()
     }
 }

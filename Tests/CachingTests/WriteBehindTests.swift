@@ -165,6 +165,6 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(report.skipped == "disk: the write-behind queue is full")
         let diskOnly = try cache.put("big", sample(200_000), .disk)
         #expect(diskOnly.tiers == .none)
-        #expect(cache.stage.statistics.writeBehindSkipped == 2)
+        #expect(cache.stage.writeBehind.skipped == 2)
     }
 }

@@ -104,7 +104,7 @@ final class CacheExecutor: JobExecutor {
 
     func flush() { report(stage.drain(now: Self.now)) }
 
-    /// Sends the first statistics as soon as the disk has answered.
+    /// Sends the first status as soon as the disk has answered.
     func attend() {
         report(stage.collect(now: Self.now))
         if reportedStatus == nil { notifyStatus() }
@@ -113,9 +113,8 @@ final class CacheExecutor: JobExecutor {
     func tick() {
         report(stage.tick(now: Self.now))
         lookAtMemory()
-        let statistics = stage.statistics
-        if let disk = statistics.disk { watch.look(at: disk, log) }
-        directories.look(at: statistics.directories, log)
+        if let disk = stage.diskStatus { watch.look(at: disk, log) }
+        directories.look(at: stage.directoryStatuses, log)
         notifyStatus()
     }
 
@@ -135,9 +134,9 @@ final class CacheExecutor: JobExecutor {
     private func lookAtMemory() {
         let now = Self.now
         guard let reason = shortage.reason(memory.supply, now: now) else { return }
-        let shrinks = stage.statistics.memoryShrinks
+        let shrinks = stage.counts.memoryShrinks
         report(stage.shrinkMemory(now: now))
-        guard stage.statistics.memoryShrinks > shrinks else { return }
+        guard stage.counts.memoryShrinks > shrinks else { return }
         log.warning(
             "memory pressure: trimming the memory tier to its low-water mark",
             ["reason": .string(reason)])
@@ -145,9 +144,9 @@ final class CacheExecutor: JobExecutor {
 
     /// Whether the status is complete. Until an existing disk has answered, the status would look
     /// as if there were none.
-    private var isStatusKnown: Bool { !hasDisk || stage.statistics.disk != nil }
+    private var isStatusKnown: Bool { !hasDisk || stage.diskStatus != nil }
 
-    private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskError) }
+    private var status: CacheStatus { stage.status(fault: diskError) }
 
     private func report(_ actions: [CacheAction]) {
         for action in actions {
@@ -162,7 +161,7 @@ final class CacheExecutor: JobExecutor {
     }
 
     private func endWriting() {
-        let lost = stage.statistics.writeBehindCount
+        let lost = stage.pendingWrites
         if lost > 0 {
             log.warning(
                 "the disk is not responding; pending stores are lost",
@@ -180,90 +179,6 @@ final class CacheExecutor: JobExecutor {
 
     private static var now: UnixTime {
         UnixTime(milliseconds: WallClock.nanoseconds() / 1_000_000)
-    }
-}
-
-extension CacheStatus {
-    /// Creates the status from the stage's statistics; `fault` is why there is no disk tier
-    /// although one is configured.
-    init(_ statistics: CacheStatistics, fault: String?) {
-        self.init()
-        memoryEntries = UInt64(clamping: statistics.memoryEntries)
-        memoryBytes = UInt64(clamping: statistics.memoryBytes)
-        memoryBytesMax = UInt64(clamping: statistics.memoryBytesMax)
-        memoryEntriesMax = UInt64(clamping: statistics.memoryCountMax)
-        memoryHits = statistics.memoryHits
-        diskHits = statistics.diskHits
-        misses = statistics.misses
-        memoryEvictions = statistics.evictions
-        memoryShrinks = statistics.memoryShrinks
-        diskEntriesMax = UInt64(clamping: statistics.diskCountMax)
-        storesSkipped = statistics.diskSkipped + statistics.writeBehindSkipped
-        diskBytesMax = UInt64(clamping: statistics.diskBytesMax)
-        caches = statistics.caches.sorted { $0.key < $1.key }
-            .prefix(NamedCacheStatus.countMax).map { NamedCacheStatus($0.key, $0.value) }
-        readOnly = statistics.directories.prefix(ReadOnlyDirectory.totalMax)
-            .map(ReadOnlyDirectory.init)
-        if let fault { (disk, diskReason) = (.degraded, Self.limited(fault)) }
-        guard let status = statistics.disk else { return }
-        disk = .healthy
-        if let reason = status.health.reason {
-            (disk, diskReason) = (.degraded, Self.limited(reason.description))
-        }
-        diskEntries = UInt64(clamping: status.usage?.entries ?? 0)
-        diskBytes = UInt64(clamping: status.usage?.bytes ?? 0)
-        diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
-        entriesLost = UInt64(clamping: status.damaged)
-        indexesSetAside = UInt64(clamping: status.rebuilt)
-        indexReason = Self.limited(status.quarantineReason?.description ?? "")
-        indexUpgradedFrom = UInt64(clamping: status.upgradedFrom ?? 0)
-        degradedSince = UInt64(clamping: status.degradedSince?.milliseconds ?? 0)
-        diskBytesWritten = status.counts.bytesWritten
-        diskTrims = status.counts.trims
-        diskEntriesTrimmed = status.counts.trimmed.entries
-        diskEntriesExpired = status.counts.expired.entries
-        diskFailures = status.counts.failures
-    }
-
-    /// Truncates a text to the length that a message allows.
-    fileprivate static func limited(_ text: String) -> String {
-        let bytes = text.utf8.filter { $0 != 0 }.prefix(MessageLimits.textBytesMax)
-        var end = bytes.count
-        while end > 0 {
-            if let whole = String(validating: bytes.prefix(end), as: UTF8.self) { return whole }
-            end -= 1
-        }
-        return ""
-    }
-}
-
-extension NamedCacheStatus {
-    fileprivate init(_ name: String, _ cache: CacheStatistics.Named) {
-        self.init(name: name)
-        memory = Usage(cache.memory, cache.memoryLimits)
-        disk = Usage(cache.disk, cache.diskLimits)
-        memoryHits = cache.queries.memoryHits
-        diskHits = cache.queries.diskHits
-        misses = cache.queries.misses
-        memoryEvictions = cache.evictions
-    }
-}
-
-extension ReadOnlyDirectory {
-    fileprivate init(_ directory: CacheStatistics.Directory) {
-        self.init(cache: directory.cache, path: directory.path)
-        reason = CacheStatus.limited(directory.reason)
-        (hits, damaged) = (directory.hits, directory.damaged)
-    }
-}
-
-extension NamedCacheStatus.Usage {
-    fileprivate init(_ usage: ShareUsage, _ limits: ShareLimits) {
-        self.init()
-        entries = UInt64(clamping: usage.entries)
-        bytes = UInt64(clamping: usage.bytes)
-        entriesMax = UInt64(clamping: limits.countMax)
-        bytesMax = UInt64(clamping: limits.bytesMax)
     }
 }
 
@@ -311,7 +226,7 @@ struct DirectoryWatch {
     private var reasons: [String: String] = [:]
 
     /// Checks the current state of the directories.
-    mutating func look(at directories: [CacheStatistics.Directory], _ log: Log) {
+    mutating func look(at directories: [ReadOnlyDirectory], _ log: Log) {
         var now: [String: String] = [:]
         for directory in directories { now[directory.path] = directory.reason }
         for (path, reason) in now.sorted(by: { $0.key < $1.key }) where reasons[path] != reason {

@@ -214,7 +214,7 @@ extension CacheStage {
 
     /// Handles the departure of entries from the memory tier.
     func apply(_ gone: Departures) {
-        counts.evictions += UInt64(gone.evicted.count)
+        counts.memoryEvictions += UInt64(gone.evicted.count)
         var rest = gone.evicted[...]
         while !rest.isEmpty {
             act(.evicted(Array(rest.prefix(MessageLimits.idsMax))))

@@ -43,7 +43,7 @@ package final class CacheStage {
     var readOnlyHits: [String: UInt64] = [:]
     var isChecking = false
     /// Query counters of named caches, by name.
-    var queries: [String: CacheQueries] = [:]
+    var queries: [String: NamedCacheStatus] = [:]
     var touches: Set<String> = []
     /// Keys whose outdated value is still on disk because removing it failed; they are not answered
     /// from there.
@@ -83,7 +83,10 @@ package final class CacheStage {
     var draining = Draining.no
     var hasReportedDrained = false
 
-    var counts = CacheStatistics()
+    /// Counters since the process started; `status` adds the rest.
+    package internal(set) var counts = CacheStatus()
+    /// The status of the disk tier as of its last answer; `nil` before the first one.
+    var lastDiskStatus: DiskStatus?
     private var actions: [CacheAction] = []
 
     /// A store whose job waits for the disk.
@@ -346,7 +349,7 @@ extension CacheStage {
     }
 
     private func answered(_ answer: DiskAnswer, _ now: UnixTime) {
-        counts.disk = answer.status
+        lastDiskStatus = answer.status
         guard let work = pending.removeValue(forKey: answer.ticket) else { return }
         switch (work, answer.result) {
         case (.looking(let job, let query), let result): looked(result, job, query, now)
@@ -400,138 +403,5 @@ extension CacheStage {
             expiresInMilliseconds: left, validity: validity == Validity() ? nil : validity)
         notice.digest = entry.metadata.digest
         return notice
-    }
-}
-
-/// The contents and counters of the cache worker, for status reports.
-package struct CacheStatistics: Sendable, Hashable {
-    /// Entries with a key in the memory tier.
-    package var memoryEntries = 0
-    /// Bytes of the memory tier and of results being delivered.
-    package var memoryBytes = 0
-    /// Bytes that receivers have not released yet.
-    package var heldBytes = 0
-    /// Blocks staged for decoders.
-    package var stagedBlocks = 0
-    /// Bodies queued for the disk.
-    package var writeBehindCount = 0
-    /// Bytes queued for the disk.
-    package var writeBehindBytes = 0
-    /// Stores that skipped the disk because the write-behind queue was full.
-    package var writeBehindSkipped: UInt64 = 0
-    /// Stores that failed on disk.
-    package var diskSkipped: UInt64 = 0
-    /// Queries answered from memory.
-    package var memoryHits: UInt64 = 0
-    /// Queries answered from the disk or its write-behind queue.
-    package var diskHits: UInt64 = 0
-    /// Queries without a hit.
-    package var misses: UInt64 = 0
-    /// Blocks that lost their keys.
-    package var evictions: UInt64 = 0
-    /// How often the memory tier was shrunk to its low-water mark because memory was short.
-    package var memoryShrinks: UInt64 = 0
-    /// The limit of the memory tier in bytes.
-    package var memoryBytesMax = 0
-    /// The limit of its entries; 0 for none.
-    package var memoryCountMax = 0
-    /// The limit of the disk tier in bytes; 0 for none.
-    package var diskBytesMax = 0
-    /// The limit of its entries; 0 for none.
-    package var diskCountMax = 0
-    package var caches: [String: Named] = [:]
-
-    /// The usage and limits of a named cache.
-    package struct Named: Sendable, Hashable {
-        package var memory = ShareUsage(entries: 0, bytes: 0)
-        /// The usage of the disk tier, up to about a second old.
-        package var disk = ShareUsage(entries: 0, bytes: 0)
-        /// Its own limits in the memory tier.
-        package var memoryLimits = ShareLimits()
-        /// Its own limits in the disk tier.
-        package var diskLimits = ShareLimits()
-        package var queries = CacheQueries()
-        /// Blocks of its memory that lost their keys.
-        package var evictions: UInt64 = 0
-    }
-
-    /// Read-only directories, searched after a miss.
-    package var directories: [Directory] = []
-
-    /// A read-only directory.
-    package struct Directory: Sendable, Hashable {
-        /// The name of its cache; empty for the default cache.
-        package var cache: String
-        package var path: String
-        /// Why it can't be used and what to do; empty if it can be used.
-        package var reason: String
-        /// Queries answered from it.
-        package var hits: UInt64
-        /// Damaged entries, which disagree with their index.
-        package var damaged: UInt64
-    }
-
-    /// The status of the disk tier as of its last answer; `nil` if there is none, or before the
-    /// first answer.
-    package var disk: DiskStatus?
-}
-
-/// The query counters of a named cache since the process started.
-package struct CacheQueries: Sendable, Hashable {
-    /// Queries answered from memory.
-    package var memoryHits: UInt64 = 0
-    /// Queries answered from the disk.
-    package var diskHits: UInt64 = 0
-    /// Queries without a hit.
-    package var misses: UInt64 = 0
-}
-
-extension CacheStage {
-    /// The current contents and counters.
-    package var statistics: CacheStatistics {
-        var all = counts
-        all.memoryEntries = memory.keyedCount
-        all.memoryBytes = memory.cost
-        all.heldBytes = departing.bytes
-        all.stagedBlocks = staged.count
-        all.writeBehindCount = writeBehind.count
-        all.writeBehindBytes = writeBehind.bytes
-        all.writeBehindSkipped = writeBehind.skipped
-        all.memoryBytesMax = policy.memoryBytesMax
-        all.memoryCountMax = policy.memoryCountMax
-        all.diskBytesMax = disk == nil ? 0 : policy.disk.bytesMax
-        all.diskCountMax = disk == nil ? 0 : policy.disk.countMax
-        all.disk = diskStatus
-        all.caches = cacheStatistics
-        all.directories = directoryStatistics
-        return all
-    }
-
-    /// The statistics of named caches that have entries, had queries, or have their own limits.
-    private var cacheStatistics: [String: CacheStatistics.Named] {
-        var all: [String: CacheStatistics.Named] = [:]
-        for (name, usage) in memory.usage { all[name, default: .init()].memory = usage }
-        for (name, usage) in counts.disk?.caches ?? [:] {
-            all[name, default: .init()].disk = ShareUsage(
-                entries: usage.entries, bytes: usage.bytes)
-        }
-        for (name, asked) in queries { all[name, default: .init()].queries = asked }
-        for (name, count) in memory.evictions { all[name, default: .init()].evictions = count }
-        for (name, own) in namedPolicies {
-            all[name, default: .init()].memoryLimits = ShareLimits(
-                bytesMax: own.memoryBytesMax, countMax: own.memoryCountMax)
-            all[name, default: .init()].diskLimits = ShareLimits(
-                bytesMax: own.disk.bytesMax, countMax: own.disk.countMax)
-        }
-        return all
-    }
-
-    /// Updates the query counters of a key's named cache.
-    func count(_ key: String, _ change: (inout CacheQueries) -> Void) {
-        let name = CacheKey.cache(inStored: key)
-        guard !name.isEmpty, queries[name] != nil || queries.count < DiskPolicy.cachesMax else {
-            return
-        }
-        change(&queries[name, default: CacheQueries()])
     }
 }

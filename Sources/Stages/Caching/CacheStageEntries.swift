@@ -220,7 +220,7 @@ extension CacheStage {
         }
         guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
         guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
-        let before = counts.disk?.counts ?? DiskCounts()
+        let before = lastDiskStatus?.counts ?? DiskCounts()
         if !ask(.trim, .trimming(job, page, before: before), now) {
             answer(job, .failed(Self.tooMuchWaits))
         }
@@ -230,7 +230,9 @@ extension CacheStage {
     func trimmed(
         _ hasMore: Bool, _ job: CacheJob, _ page: EntryPage, before: DiskCounts, _ now: UnixTime
     ) {
-        guard counts.disk?.health == .healthy else { return answer(job, .failed(Self.diskFails)) }
+        guard lastDiskStatus?.health == .healthy else {
+            return answer(job, .failed(Self.diskFails))
+        }
         if hasMore {
             if !ask(.maintain, .trimming(job, page, before: before), now) {
                 answer(job, .failed(Self.tooMuchWaits))
@@ -238,7 +240,7 @@ extension CacheStage {
             return
         }
         var page = page
-        let after = counts.disk?.counts ?? before
+        let after = lastDiskStatus?.counts ?? before
         page.disk = EntryCount(
             entries: after.gone.entries &- before.gone.entries,
             bytes: after.gone.bytes &- before.gone.bytes)
@@ -445,7 +447,7 @@ extension CacheStage {
 
     /// Retries failed removals. A degraded disk is skipped until it reports its recovery.
     func removeAgain(_ now: UnixTime) {
-        guard counts.disk?.health == .healthy, !isDiskAway else { return }
+        guard lastDiskStatus?.health == .healthy, !isDiskAway else { return }
         for key in Array(outdated.prefix(Self.removalsAtOnce)) {
             outdated.remove(key)
             removeOutdated(key, now)

@@ -166,7 +166,7 @@ extension CacheStage {
     private func whyNoDisk(_ key: String?) -> String {
         guard disk != nil else { return "disk: not configured" }
         guard isDiskAway, policy(of: key).usesDisk else { return "disk: disabled" }
-        counts.diskSkipped += 1
+        counts.storesSkipped += 1
         return Self.diskStalled
     }
 
@@ -199,7 +199,7 @@ extension CacheStage {
     /// Handles the end of a write: answers the jobs that waited for it.
     private func didWrite(_ write: PendingWrite, _ result: DiskWriteResult, _ now: UnixTime) {
         if result != .stored {
-            counts.diskSkipped += 1
+            counts.storesSkipped += 1
             // A newer queued write will replace the old value.
             if writeBehind.write(of: write.key) == nil { removeOutdated(write.key, now) }
         }

@@ -1,5 +1,5 @@
 internal import Linux
-internal import Model
+package import Model
 internal import SQLite
 internal import XXHash
 
@@ -481,15 +481,17 @@ extension CacheStage {
     }
 
     /// The directories, by cache in search order.
-    var directoryStatistics: [CacheStatistics.Directory] {
+    package var directoryStatuses: [ReadOnlyDirectory] {
         readOnlyPaths.sorted { $0.key < $1.key }.flatMap { name, paths in
             paths.map { path in
                 let state = readOnlyStates[path]
                 let reason =
                     whyNoDirectories ?? state.map { $0.reason ?? "" } ?? "not checked yet"
-                return CacheStatistics.Directory(
-                    cache: name, path: path, reason: reason, hits: readOnlyHits[path] ?? 0,
-                    damaged: state?.damaged ?? 0)
+                var directory = ReadOnlyDirectory(cache: name, path: path)
+                directory.reason = CacheStatus.limited(reason)
+                directory.hits = readOnlyHits[path] ?? 0
+                directory.damaged = state?.damaged ?? 0
+                return directory
             }
         }
     }

@@ -90,10 +90,11 @@ extension CacheStage {
 
     // MARK: - The disk tier
 
-    /// The status of the disk: its last report, or a stall.
-    var diskStatus: DiskStatus? {
-        guard let since = diskStalledSince else { return counts.disk.map(withStalls) }
-        var status = withStalls(counts.disk ?? .unknown)
+    /// The status of the disk: its last report, or a stall; `nil` if there is none, or before the
+    /// first report.
+    package var diskStatus: DiskStatus? {
+        guard let since = diskStalledSince else { return lastDiskStatus.map(withStalls) }
+        var status = withStalls(lastDiskStatus ?? .unknown)
         let text = "an operation does not complete: check the disk of --cache-dir"
         status.health = .degraded(DiskError(.stalled, text), retryAt: since)
         status.degradedSince = status.degradedSince ?? since
