@@ -27,8 +27,7 @@ import Testing
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
         for key in ["a", "b"] { _ = try cache.put(key, sample(40_000)) }
-        let id = cache.begin(.entry(EntryWork(action: .clear, key: "", tiers: tiers)))
-        #expect(try cache.wait { cache.outcome(id) } == .entry(tiers))
+        #expect(try cache.clear(tiers) == .entry(tiers))
         for key in ["a", "b"] {
             for tier in [CacheTypes.memory, .disk] where tiers.contains(tier) {
                 #expect(try cache.query(key, tier) == .miss, "\(key)")
@@ -43,10 +42,10 @@ import Testing
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
         _ = try cache.put("a", sample(40_000))
-        #expect(try cache.command { cache.stage.clear(.memory, command: $0, now: at(0)) })
+        #expect(try cache.clear(.memory) == .entry(.memory))
         #expect(try cache.query("a", .memory) == .miss)
         #expect(try cache.get("a", .disk) != nil, "and promoted again")
-        #expect(try cache.command { cache.stage.clear(.disk, command: $0, now: at(0)) })
+        #expect(try cache.clear(.disk) == .entry(.disk))
         #expect(try cache.query("a", .disk) == .miss)
         #expect(try cache.get("a", .memory) != nil)
     }
@@ -67,7 +66,7 @@ import Testing
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
         let id = cache.begin(cache.storing("a", sample(3 << 20), .all, delivers: true))
-        #expect(try cache.command { cache.stage.clear(.all, command: $0, now: at(0)) })
+        #expect(try cache.clear(.all) == .entry(.all))
         guard case .stored(let report) = try cache.wait({ cache.outcome(id) }) else {
             Issue.record("delivered nevertheless")
             return

@@ -338,7 +338,7 @@ import Testing
         #expect(report.tiers == .memory)
         #expect(report.skipped == "disk: not configured")
         #expect(try cache.query("x") == .miss)
-        #expect(try cache.command { cache.stage.clear(.all, command: $0, now: cache.now) })
+        #expect(try cache.clear(.all) == .entry(.memory))
         #expect(try cache.query("k") == .miss)
         cache.note(cache.stage.drain(now: cache.now))
         #expect(cache.actions.contains(.drained))

@@ -193,7 +193,7 @@ import Testing
                 QueryWork(key: long, tiers: .disk, destination: .results, promotes: true)))
         try cache.wait {
             cache.stage.pending.values.contains {
-                if case .lookingFurther = $0 { true } else { false }
+                if case .query(_, _, .lookingFurther) = $0 { true } else { false }
             } ? true : nil
         }
         let store = cache.begin(cache.storing(long, sample(30_000, seed: 5), .disk))

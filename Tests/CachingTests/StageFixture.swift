@@ -269,13 +269,8 @@ final class StageFixture {
         return found
     }
 
-    func command(_ run: (CacheCommandID) -> [CacheAction]) throws -> Bool {
-        let id = CacheCommandID(nextJob)
-        nextJob += 1
-        note(run(id))
-        return try wait {
-            for case .commanded(id, let isDone) in actions { return isDone }
-            return nil
-        }
+    /// Removes all keys from these tiers and returns the result.
+    func clear(_ tiers: CacheTypes) throws -> JobResult {
+        try run(.entry(EntryWork(action: .clear, key: "", tiers: tiers)))
     }
 }

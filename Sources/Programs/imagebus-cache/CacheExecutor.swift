@@ -154,7 +154,6 @@ final class CacheExecutor: JobExecutor {
             case .outcome(let id, let attempt, let result): finish(id, attempt, result)
             case .stored(let notice): reporter.send(.stored(notice))
             case .evicted(let blocks): reporter.send(.evicted(blocks))
-            case .commanded: continue
             case .drained: endWriting()
             }
         }

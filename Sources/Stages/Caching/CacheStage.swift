@@ -219,19 +219,8 @@ package enum CacheAction: Sendable, Hashable {
     /// Notify the coordinator that blocks no longer have their keys; at most `MessageLimits.idsMax`
     /// blocks.
     case evicted([BlockID])
-    /// An operator's command completed; `false` if the disk could not execute it.
-    case commanded(CacheCommandID, Bool)
     /// All pending data is on disk, and no jobs are left.
     case drained
-}
-
-/// Identifies an operator's command; chosen by the caller.
-package struct CacheCommandID: Sendable, Hashable {
-    /// The number; any value is valid.
-    package let value: UInt64
-
-    /// Creates an ID from a number.
-    package init(_ value: UInt64) { self.value = value }
 }
 
 extension CacheStage {
@@ -352,8 +341,8 @@ extension CacheStage {
         lastDiskStatus = answer.status
         guard let work = pending.removeValue(forKey: answer.ticket) else { return }
         switch (work, answer.result) {
-        case (.looking(let job, let query), let result): looked(result, job, query, now)
-        case (.reading(let job, let query, let located, let body), .read(let row)):
+        case (.query(let job, let query, .looking), let result): looked(result, job, query, now)
+        case (.query(let job, let query, .reading(let located, let body)), .read(let row)):
             didRead(row != nil, row ?? located, body, job, query, now)
         case (.writing(let writes), .written(let results)): didWrite(writes, results, now)
         case (.removing(let key), .removed(false)): outdate(key)
@@ -364,7 +353,6 @@ extension CacheStage {
         case (.trimming(let job, let page, let before), .maintained(let more)):
             trimmed(more, job, page, before: before, now)
         case (.clearing, .removed(let isDone)): owesClear = !isDone
-        case (.commanding(let id), .removed(let isDone)): act(.commanded(id, isDone))
         case (.maintaining, .maintained(let more)):
             isMaintaining = false
             if more { maintain(now) }

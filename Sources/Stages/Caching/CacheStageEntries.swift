@@ -318,20 +318,6 @@ extension CacheStage {
         for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
     }
 
-    /// Removes all keys from tiers. `commanded` follows the resulting `evicted` and the disk;
-    /// bodies being read or copied are not kept.
-    package func clear(
-        _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
-    ) -> [CacheAction] {
-        forgetAll(tiers)
-        if tiers.contains(.disk) {
-            carryOut(.clear, command, now)
-        } else {
-            act(.commanded(command, true))
-        }
-        return settle(now)
-    }
-
     /// Returns the tiers that contain a key without asking the disk: the memory tier and the
     /// write-behind queue. Doesn't count as use.
     func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
@@ -366,14 +352,6 @@ extension CacheStage {
     }
 
     static let removed = "disk: removed in the meantime"
-
-    private func carryOut(_ work: DiskWork, _ command: CacheCommandID, _ now: UnixTime) {
-        if disk == nil {
-            act(.commanded(command, true))
-        } else if !ask(work, .commanding(command), now) {
-            act(.commanded(command, false))
-        }
-    }
 
     /// Prevents work in progress from restoring removed entries: its bytes are delivered but not
     /// kept in these tiers.
@@ -458,20 +436,9 @@ extension CacheStage {
     func keepOutOfMemory(_ matches: (String, _ tags: [String]?) -> Bool) {
         for (ticket, work) in pending {
             switch work {
-            case .looking(let job, var query) where matches(query.key, nil):
+            case .query(let job, var query, let step) where matches(query.key, step.tags):
                 query.promotes = false
-                pending[ticket] = .looking(job, query)
-            case .reading(let job, var query, let row, let body)
-            where matches(query.key, row.metadata.tags):
-                query.promotes = false
-                pending[ticket] = .reading(job, query, row, body)
-            case .lookingFurther(let job, var query) where matches(query.key, nil):
-                query.promotes = false
-                pending[ticket] = .lookingFurther(job, query)
-            case .readingFurther(let job, var query, let entry, let body)
-            where matches(query.key, entry.row.metadata.tags):
-                query.promotes = false
-                pending[ticket] = .readingFurther(job, query, entry, body)
+                pending[ticket] = .query(job, query, step)
             case .copying(.query(let job, var query, let finding), let body)
             where matches(query.key, finding.metadata.tags):
                 query.promotes = false

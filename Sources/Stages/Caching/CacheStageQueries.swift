@@ -19,7 +19,7 @@ extension CacheStage {
             return give(.body(write.body), length: write.body.length, job, work, finding, now)
         }
         guard !outdated.contains(work.key) else { return lookFurther(job, work, now) }
-        if !ask(.look(work.key, home(work)), .looking(job, work), now) {
+        if !ask(.look(work.key, home(work)), .query(job, work, .looking), now) {
             answer(job, .failed(Self.tooMuchWaits))
         }
     }
@@ -57,7 +57,7 @@ extension CacheStage {
         }
         do throws(ImageError) {
             let body = try reserve(work, length: row.bodyLength)
-            let pending = PendingWork.reading(job, work, row, body)
+            let pending = PendingWork.query(job, work, .reading(row, body))
             if !ask(.read(work.key, row, body), pending, now) { throw Self.tooMuchWaits }
         } catch {
             answer(job, .failed(error))

@@ -410,7 +410,9 @@ extension CacheStage {
         let texts = name.isEmpty ? [work.key] : [work.key, CacheKey.moved(work.key, to: "")]
         let request = ReadOnlyWork.look(
             texts, in: paths, bytesMax: policy.memoryBytesMax, home(work))
-        if !ask(request, .lookingFurther(job, work)) { answer(job, .failed(Self.tooMuchWaits)) }
+        if !ask(request, .query(job, work, .lookingFurther)) {
+            answer(job, .failed(Self.tooMuchWaits))
+        }
     }
 
     /// Handles an answer of the thread.
@@ -419,20 +421,17 @@ extension CacheStage {
         switch (pending.removeValue(forKey: answer.ticket), answer.result) {
         case (.checking, _): isChecking = false
         // Another query may have loaded it into memory meanwhile (SEMANTICS §5.2).
-        case (.lookingFurther(let job, let work), _)
+        case (.query(let job, let work, .lookingFurther), _)
         where work.tiers.contains(.memory) && answerFromMemory(job, work, now): break
-        case (.lookingFurther(let job, let work), .fetched(let entry, _))
-        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
-        case (.lookingFurther(let job, let work), .located(let entry))
-        where entry.row.metadata.isOutdated(under: entry.text): miss(job, work)
-        case (.lookingFurther(let job, let work), .fetched(let entry, let body)):
+        case (.query(let job, let work, .lookingFurther), .fetched(let entry, let body))
+        where !entry.row.metadata.isOutdated(under: entry.text):
             foundFurther(entry, body, job, work, now)
-        case (.lookingFurther(let job, let work), .located(let entry)):
+        case (.query(let job, let work, .lookingFurther), .located(let entry))
+        where !entry.row.metadata.isOutdated(under: entry.text):
             locatedFurther(entry, job, work, now)
-        case (.lookingFurther(let job, let work), _): miss(job, work)
-        case (.readingFurther(let job, let work, let entry, let body), .read(true)):
+        case (.query(let job, let work, .readingFurther(let entry, let body)), .read(true)):
             foundFurther(entry, body, job, work, now)
-        case (.readingFurther(let job, let work, _, _), _): miss(job, work)
+        case (.query(let job, let work, _), _): miss(job, work)
         default: break
         }
     }
@@ -442,7 +441,7 @@ extension CacheStage {
     ) {
         do throws(ImageError) {
             let body = try reserve(work, length: entry.row.bodyLength)
-            let why = PendingWork.readingFurther(job, work, entry, body)
+            let why = PendingWork.query(job, work, .readingFurther(entry, body))
             if !ask(.read(entry, body), why) { throw Self.tooMuchWaits }
         } catch  where error.code == .limitExceeded {
             // Larger than memory: treated as a miss, since the origin may have a smaller image by

@@ -120,7 +120,7 @@ extension CacheStage {
 
     private func leaveDisk(_ ticket: UInt64, _ work: PendingWork, _ now: UnixTime) {
         switch work {
-        case .looking(let job, let query), .reading(let job, let query, _, _):
+        case .query(let job, let query, _):
             pending[ticket] = nil
             lookFurther(job, query, now)
         case .entryWork(let job, let work, let tiers):
@@ -130,12 +130,8 @@ extension CacheStage {
             pending[ticket] = .noting
             sweeps[job.id] = nil
             answer(job, .failed(Self.diskFails))
-        case .commanding(let id):
-            pending[ticket] = .noting
-            act(.commanded(id, false))
         case .flushing: draining = .done
-        case .writing, .removing, .clearing, .maintaining, .noting: break
-        case .lookingFurther, .readingFurther, .checking, .copying: break
+        case .writing, .removing, .clearing, .maintaining, .noting, .checking, .copying: break
         }
     }
 
@@ -159,12 +155,9 @@ extension CacheStage {
     private func leaveDirectories(_ thread: WorkThread<ReadOnlyRequest, ReadOnlyAnswer>) {
         thread.withdraw(where: \.isQuestion)
         for (ticket, work) in pending.sorted(by: { $0.key < $1.key }) {
-            switch work {
-            case .lookingFurther(let job, let query), .readingFurther(let job, let query, _, _):
-                pending[ticket] = nil
-                miss(job, query)
-            default: break
-            }
+            guard case .query(let job, let query, let step) = work, !step.isOnDisk else { continue }
+            pending[ticket] = nil
+            miss(job, query)
         }
     }
 }

@@ -242,15 +242,9 @@ struct CacheJob: Sendable {
 
 /// What to do when a thread answers.
 enum PendingWork {
-    /// A query whose key is looked up on the disk, and whose body is read if it is small.
-    case looking(CacheJob, QueryWork)
-    /// A query whose body is being read from the disk into reserved memory.
-    case reading(CacheJob, QueryWork, IndexRow, Body)
-    /// A query that searches the read-only directories of its cache.
-    case lookingFurther(CacheJob, QueryWork)
-    /// A query whose body is being read from one of them.
-    case readingFurther(CacheJob, QueryWork, ReadOnlyEntry, Body)
-    /// A check of these directories.
+    /// A query whose key is looked up, or whose body is being read.
+    case query(CacheJob, QueryWork, QueryStep)
+    /// A check of the read-only directories.
     case checking
     /// A body that is being copied.
     case copying(Filling, Body)
@@ -259,8 +253,6 @@ enum PendingWork {
     case removing(String)
     /// Clearing the disk tier, because it has too many outdated values.
     case clearing
-    /// An operator's command executed by the disk.
-    case commanding(CacheCommandID)
     /// An entry operation on the disk, with the tiers found in memory.
     case entryWork(CacheJob, EntryWork, inMemory: CacheTypes)
     /// A scan over the entries of the disk, with the results so far.
@@ -274,39 +266,63 @@ enum PendingWork {
     case noting
 }
 
+/// What a thread does for a query.
+enum QueryStep {
+    /// The disk looks up the key, and reads the body if it is small.
+    case looking
+    /// The disk reads the body into reserved memory.
+    case reading(IndexRow, Body)
+    /// The read-only directories of the cache are searched.
+    case lookingFurther
+    /// The body is read from one of them.
+    case readingFurther(ReadOnlyEntry, Body)
+
+    /// Whether the disk executes it.
+    var isOnDisk: Bool {
+        switch self {
+        case .looking, .reading: true
+        case .lookingFurther, .readingFurther: false
+        }
+    }
+
+    /// The tags of the entry that is read; `nil` if they are unknown.
+    var tags: [String]? {
+        switch self {
+        case .reading(let row, _): row.metadata.tags
+        case .readingFurther(let entry, _): entry.row.metadata.tags
+        case .looking, .lookingFurther: nil
+        }
+    }
+}
+
 extension PendingWork {
     /// The job that it answers.
     var job: CacheJob? {
         switch self {
-        case .looking(let job, _), .reading(let job, _, _, _), .entryWork(let job, _, _): job
-        case .lookingFurther(let job, _), .readingFurther(let job, _, _, _): job
+        case .query(let job, _, _), .entryWork(let job, _, _): job
         case .scanning(let job, _, _, _), .trimming(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
         case .copying(.store(let job, _, _), _): job
         case .copying(.comparison(let job, _), _): job
-        case .writing, .removing, .clearing, .commanding, .maintaining, .flushing, .noting: nil
-        case .checking: nil
+        case .writing, .removing, .clearing, .maintaining, .flushing, .noting, .checking: nil
         }
     }
 
     /// Whether the process must not exit before it: a job waits for it, or data is to be kept.
     var isWork: Bool {
         switch self {
-        case .looking, .reading, .copying, .writing, .removing, .clearing, .commanding: true
-        case .entryWork: true
-        case .scanning, .trimming, .lookingFurther, .readingFurther: true
+        case .query, .copying, .writing, .removing, .clearing, .entryWork: true
+        case .scanning, .trimming: true
         case .maintaining, .flushing, .noting, .checking: false
         }
     }
-}
 
-extension PendingWork {
     /// Whether the disk executes it.
     var isOnDisk: Bool {
         switch self {
-        case .looking, .reading, .writing, .removing, .clearing, .commanding, .entryWork: true
-        case .scanning, .trimming, .maintaining, .flushing, .noting: true
-        case .lookingFurther, .readingFurther, .checking, .copying: false
+        case .query(_, _, let step): step.isOnDisk
+        case .checking, .copying: false
+        default: true
         }
     }
 }
