@@ -349,10 +349,7 @@ final class ReadOnlyIndex {
     /// lifetime.
     func finding(_ key: String) throws(SQLiteError) -> IndexFinding {
         var find = try connection.prepare(select)
-        try find.bind(key, 0)
-        return try find.first { row in
-            IndexRow(row).map { .entry($0) } ?? .damaged(row.int64(IndexRow.columnCount))
-        } ?? .nothing
+        return try find.finding(key)
     }
 
     /// Copies a body stored in the index; returns false if there is none of that length.
@@ -360,12 +357,7 @@ final class ReadOnlyIndex {
         _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SQLiteError) -> Bool {
         var read = try connection.prepare("SELECT body FROM entries WHERE number = ?")
-        try read.bind(number, 0)
-        return try read.first { row in
-            guard row.isBlob(0), row.blobLength(0) == buffer.count else { return false }
-            row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
-            return true
-        } ?? false
+        return try read.copyBody(number, into: buffer)
     }
 }
 

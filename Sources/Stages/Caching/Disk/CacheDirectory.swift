@@ -170,7 +170,7 @@ package struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Runs calls of SQLite and converts their errors to those of the disk tier.
-func onIndex<R>(_ body: () throws(SQLiteError) -> R) throws(DiskError) -> R {
+func onIndex<R: ~Copyable>(_ body: () throws(SQLiteError) -> R) throws(DiskError) -> R {
     do { return try body() } catch { throw DiskError(error) }
 }
 

@@ -90,83 +90,64 @@ final class DiskIndex {
 
     /// Looks a key up.
     func finding(_ key: String) throws(DiskError) -> IndexFinding {
-        try onIndex { () throws(SQLiteError) in
-            try find.bind(key, 0)
-            return try find.first { row in
-                IndexRow(row).map { .entry($0) } ?? .damaged(row.int64(IndexRow.columnCount))
-            } ?? .nothing
-        }
+        try onIndex { () throws(SQLiteError) in try find.finding(key) }
     }
 
     /// Copies a body stored in the index; returns false if there is none of that length.
     func copyBody(
         _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(DiskError) -> Bool {
-        try onIndex { () throws(SQLiteError) in
-            try readBody.bind(number, 0)
-            return try readBody.first { row in
-                guard row.isBlob(0), row.blobLength(0) == buffer.count else { return false }
-                row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
-                return true
-            } ?? false
-        }
+        try onIndex { () throws(SQLiteError) in try readBody.copyBody(number, into: buffer) }
     }
 
     /// Returns the location of the body of an entry; `nil` if there is no such entry.
     func place(ofNumber number: Int64) throws(DiskError) -> BodyPlace? {
-        try onIndex { () throws(SQLiteError) in
-            try selectNumber.bind(number, 0)
-            return try selectNumber.first { $0.int64(0) != 0 ? .file : .index }
-        }
+        try selectNumber.first([.integer(number)]) { $0.int64(0) != 0 ? .file : .index }
     }
 
     /// Returns the largest number in use; 0 for an empty index.
     func largestNumber() throws(DiskError) -> Int64 {
-        let largest = try onIndex { () throws(SQLiteError) in
-            try selectLargest.first { $0.int64(0) } ?? 0
-        }
+        let largest = try selectLargest.first([]) { $0.int64(0) } ?? 0
         guard (0...IndexRow.foundNumberMax).contains(largest) else {
             throw DiskError(.badIndex, "index row has the invalid number \(largest)")
         }
         return largest
     }
 
-    /// Returns the number of entries and their total size; recounts if the totals are invalid.
-    func usage() throws(DiskError) -> DiskUsage {
-        if let usage = try account() { return usage }
-        try recount()
-        guard let usage = try account() else {
-            throw DiskError(.badIndex, "the totals in the index are invalid")
-        }
-        return usage
+    /// Returns the number of entries, or of those of one named cache, and their total size;
+    /// recounts if the totals are invalid.
+    func usage(of cache: String? = nil) throws(DiskError) -> DiskUsage {
+        if let usage = try account(of: cache) { return usage }
+        if cache == nil { try recount() } else { try recountCaches() }
+        if let usage = try account(of: cache) { return usage }
+        let what = cache == nil ? "in the index" : "of a cache in the index"
+        throw DiskError(.badIndex, "the totals \(what) are invalid")
     }
 
-    private func account() throws(DiskError) -> DiskUsage? {
-        try onIndex { () throws(SQLiteError) in
-            try selectTotals.first {
-                DiskUsage(entries: $0.storedInt64(0), bytes: $0.storedInt64(1))
-            } ?? nil
+    private func account(of cache: String?) throws(DiskError) -> DiskUsage? {
+        func usage(_ row: borrowing Row) -> DiskUsage? {
+            DiskUsage(entries: row.storedInt64(0), bytes: row.storedInt64(1))
         }
+        guard let cache else { return try selectTotals.first([], usage) ?? nil }
+        var select = try prepare("SELECT entries, bytes FROM cache_totals WHERE cache = ?")
+        return try select.first([.text(cache)], usage)
+            ?? DiskUsage(entries: 0, bytes: 0, overhead: 0)
     }
 
-    /// Returns the oldest entries by the relevant date that are not newer than `limit`.
-    func oldest(upTo limit: UnixTime, count: Int) throws(DiskError) -> [IndexVictim] {
-        var victims: [IndexVictim] = []
-        var areSound = true
-        try onIndex { () throws(SQLiteError) in
-            try selectOldest.bind(limit.milliseconds, 0)
-            try selectOldest.bind(Int64(count), 1)
-            try selectOldest.forEach { row in
-                if let victim = IndexVictim(row) {
-                    victims.append(victim)
-                } else {
-                    areSound = false
-                }
-                return areSound
-            }
-        }
-        guard areSound else { throw DiskError(.badIndex, "index row has an impossible size") }
-        return victims
+    /// Returns the oldest entries that are not newer than `limit`: of all by the relevant date, or
+    /// of one cache by the date of that type. The empty name is the default cache.
+    func oldest(
+        of cache: (name: String, type: ExpireType)? = nil, upTo limit: UnixTime, count: Int
+    ) throws(DiskError) -> [IndexVictim] {
+        let range: [IndexValue] = [.integer(limit.milliseconds), .integer(Int64(count))]
+        guard let cache else { return try selectOldest.victims(range) }
+        let date = Self.column(cache.type)
+        var select = try prepare(
+            """
+            SELECT number, file_offset IS NOT NULL, charge FROM entries
+            WHERE \(Self.cache(of: "key")) = ? AND \(date) <= ? ORDER BY \(date) LIMIT ?
+            """)
+        return try select.victims([.text(cache.name)] + range)
     }
 
     /// Passes at most `count` entries after a number to `body`, in order, until it returns false,
@@ -187,15 +168,11 @@ final class DiskIndex {
             end.number = row.int64(0)
             return true
         }
-        try onIndex { () throws(SQLiteError) in
-            let range = [number, last, Int64(count)]
-            guard let tag else {
-                for (place, value) in range.enumerated() { try scanRows.bind(value, place) }
-                return try scanRows.forEach(look)
-            }
-            for (place, value) in range.enumerated() { try scanTagged.bind(value, place) }
-            try scanTagged.bind(tag, 3)
-            try scanTagged.forEach(look)
+        let range: [IndexValue] = [.integer(number), .integer(last), .integer(Int64(count))]
+        if let tag {
+            try scanTagged.forEach(range + [.text(tag)], look)
+        } else {
+            try scanRows.forEach(range, look)
         }
         return (seen, end)
     }
@@ -230,112 +207,85 @@ final class DiskIndex {
     func insert(
         _ row: IndexRow, key: String, charge: Int, inline: UnsafeRawBufferPointer?
     ) throws(DiskError) {
+        let (metadata, number) = (row.metadata, IndexValue.integer(row.number))
+        if metadata.digest != nil || metadata.extendedData != nil {
+            try insertExtras.run([
+                number, IndexValue(metadata.digest?.bytes),
+                IndexValue(metadata.extendedData?.mediaType),
+                IndexValue(metadata.extendedData?.bytes),
+            ])
+        }
+        for tag in metadata.tags { try insertTag.run([number, .text(tag)]) }
+        let values = row.values + [number, .text(key), .integer(Int64(charge))]
+        guard let inline else { return try insertRow.run(values + [.null]) }
         try onIndex { () throws(SQLiteError) in
-            try insertParts(of: row)
-            try bind(row)
-            try insertRow.bind(row.number, 18)
-            try insertRow.bind(key, 19)
-            try insertRow.bind(Int64(charge), 20)
-            guard let inline else {
-                try insertRow.bindNull(21)
-                return try insertRow.run()
-            }
-            try insertRow.run(binding: inline, 21)
+            try insertRow.bind(values)
+            try insertRow.run(binding: inline, values.count)
         }
     }
 
     /// Deletes an entry, if it exists.
-    func delete(_ number: Int64) throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in
-            try deleteRow.bind(number, 0)
-            try deleteRow.run()
-        }
-    }
+    func delete(_ number: Int64) throws(DiskError) { try deleteRow.run([.integer(number)]) }
 
     /// Records the last use of an entry; an earlier time has no effect.
     func setAccessed(_ key: String, _ time: UnixTime) throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in
-            try setAccessed.bind(time.milliseconds, 0)
-            try setAccessed.bind(key, 1)
-            try setAccessed.run()
-        }
+        try setAccessed.run([.integer(time.milliseconds), .text(key)])
     }
 
     /// Updates the caching information of a key's entry, if its validators match.
     func renew(_ key: String, _ renewal: Validity) throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in
-            try setCaching.bind(renewal.caching?.storedText, 0)
-            try setCaching.bind(renewal.caching?.cacheControl.field, 1)
-            try setCaching.bind(key, 2)
-            try setCaching.bind(renewal.etag, 3)
-            try setCaching.bind(renewal.lastModified, 4)
-            try setCaching.run()
-        }
+        try setCaching.run([
+            IndexValue(renewal.caching?.storedText),
+            IndexValue(renewal.caching?.cacheControl.field), .text(key), IndexValue(renewal.etag),
+            IndexValue(renewal.lastModified),
+        ])
     }
 
     /// Returns free pages to the file system; returns false if no more pages are free.
     func shrink(pages: Int) throws(DiskError) -> Bool {
-        try onIndex { () throws(SQLiteError) in
-            var free = try connection.prepare("PRAGMA freelist_count")
-            let count = try free.first({ $0.int64(0) }) ?? 0
-            guard count > 0 else { return false }
-            try connection.execute("PRAGMA incremental_vacuum(\(pages))")
-            guard count <= pages else { return true }
-            // The file is truncated at a checkpoint, which waits for the device. That happens
-            // whenever the log is full, and here for the rest.
-            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            return false
-        }
+        var free = try prepare("PRAGMA freelist_count")
+        let count = try free.first([]) { $0.int64(0) } ?? 0
+        guard count > 0 else { return false }
+        try execute("PRAGMA incremental_vacuum(\(pages))")
+        guard count <= pages else { return true }
+        // The file is truncated at a checkpoint, which waits for the device. That happens whenever
+        // the log is full, and here for the rest.
+        try emptyLog()
+        return false
     }
 
-    // MARK: - Columns
+    /// Copies the log to the file and truncates it. With an empty log the directory can be copied,
+    /// and read by other processes.
+    func emptyLog() throws(DiskError) { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    private func insertParts(of row: IndexRow) throws(SQLiteError) {
-        let metadata = row.metadata
-        if metadata.digest != nil || metadata.extendedData != nil {
-            try insertExtras.bind(row.number, 0)
-            try insertExtras.bind(copying: metadata.digest?.bytes, 1)
-            try insertExtras.bind(metadata.extendedData?.mediaType, 2)
-            try insertExtras.bind(copying: metadata.extendedData?.bytes, 3)
-            try insertExtras.run()
-        }
-        for tag in metadata.tags {
-            try insertTag.bind(row.number, 0)
-            try insertTag.bind(tag, 1)
-            try insertTag.run()
-        }
+    /// Recomputes the totals of all entries.
+    func recount() throws(DiskError) {
+        try execute(
+            """
+            UPDATE totals SET (entries, bytes) =
+                (SELECT count(*), coalesce(sum(charge), 0) FROM entries)
+            """)
     }
 
-    private func bind(_ row: IndexRow) throws(SQLiteError) {
-        let info = row.metadata.info
-        try insertRow.bind(Int64(row.bodyLength), 0)
-        try insertRow.bind(Int64(bitPattern: row.checksum), 1)
-        try insertRow.bind(row.fileOffset.map { Int64($0) }, 2)
-        try insertRow.bind(row.created.milliseconds, 3)
-        try insertRow.bind(row.stored.milliseconds, 4)
-        try insertRow.bind(row.accessed.milliseconds, 5)
-        try insertRow.bind(Int64(info.format.rawValue), 6)
-        try insertRow.bind(Int64(info.size.width), 7)
-        try insertRow.bind(Int64(info.size.height), 8)
-        try insertRow.bind(Int64(info.pages), 9)
-        try insertRow.bind(info.hasAlpha ? 1 : 0, 10)
-        try insertRow.bind(row.metadata.contentType, 11)
-        try insertRow.bind(row.metadata.etag, 12)
-        try insertRow.bind(row.metadata.lastModified, 13)
-        try insertRow.bind(row.metadata.caching?.cacheControl.field, 14)
-        try insertRow.bind(Int64(info.stillOf ?? 0), 15)
-        try insertRow.bind(StoredSamples(info).column(row.metadata.revision), 16)
-        try insertRow.bind(row.metadata.caching?.storedText, 17)
+    /// Sets future dates, which result from a clock that was set back, to now; returns true if
+    /// there may be more.
+    func correctDates(_ now: UnixTime, _ type: ExpireType, count: Int) throws(DiskError) -> Bool {
+        var update = try prepare(
+            """
+            UPDATE entries SET accessed = min(accessed, ?1), stored = min(stored, ?1),
+                created = min(created, ?1)
+            WHERE number IN (SELECT number FROM entries WHERE \(Self.column(type)) > ?1 LIMIT ?2)
+            """)
+        try update.run([.integer(now.milliseconds), .integer(Int64(count))])
+        return connection.changes == count
     }
-}
 
-extension Statement {
-    /// Binds a copy of the bytes, or NULL.
-    fileprivate mutating func bind(copying bytes: [UInt8]?, _ index: Int) throws(SQLiteError) {
-        guard let bytes else { return try bindNull(index) }
-        try bytes.span.withUnsafeBytes { (bytes) throws(SQLiteError) in
-            try bind(copying: bytes, index)
-        }
+    func execute(_ sql: String) throws(DiskError) {
+        try onIndex { () throws(SQLiteError) in try connection.execute(sql) }
+    }
+
+    func prepare(_ sql: String) throws(DiskError) -> Statement {
+        try onIndex { () throws(SQLiteError) in try connection.prepare(sql) }
     }
 }
 
@@ -345,33 +295,119 @@ enum BodyPlace {
     case file
 }
 
-extension DiskIndex {
-    /// Recomputes the totals of all entries.
-    func recount() throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in
-            try connection.execute(
-                """
-                UPDATE totals SET (entries, bytes) =
-                    (SELECT count(*), coalesce(sum(charge), 0) FROM entries)
-                """)
+/// A value for a parameter of a statement.
+enum IndexValue {
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+    case null
+
+    init(_ text: String?) { self = text.map { IndexValue.text($0) } ?? .null }
+
+    init(_ bytes: [UInt8]?) { self = bytes.map { IndexValue.blob($0) } ?? .null }
+}
+
+// Statements of the index. Unlike those of the module SQLite, these functions bind all parameters, in
+// order, and throw the errors of the disk tier.
+extension Statement {
+    fileprivate mutating func run(_ values: [IndexValue]) throws(DiskError) {
+        do {
+            try bind(values)
+            try run()
+        } catch {
+            throw DiskError(error)
         }
     }
 
-    /// Sets future dates, which result from a clock that was set back, to now; returns true if
-    /// there may be more.
-    func correctDates(_ now: UnixTime, _ type: ExpireType, count: Int) throws(DiskError) -> Bool {
-        try onIndex { () throws(SQLiteError) in
-            let date = Self.column(type)
-            var update = try connection.prepare(
-                """
-                UPDATE entries SET accessed = min(accessed, ?1), stored = min(stored, ?1),
-                    created = min(created, ?1)
-                WHERE number IN (SELECT number FROM entries WHERE \(date) > ?1 LIMIT ?2)
-                """)
-            try update.bind(now.milliseconds, 0)
-            try update.bind(Int64(count), 1)
-            try update.run()
-            return connection.changes == count
+    mutating func first<R>(
+        _ values: [IndexValue], _ body: (borrowing Row) -> R
+    ) throws(DiskError) -> R? {
+        do {
+            try bind(values)
+            return try first(body)
+        } catch {
+            throw DiskError(error)
         }
+    }
+
+    mutating func forEach(
+        _ values: [IndexValue], _ body: (borrowing Row) -> Bool
+    ) throws(DiskError) {
+        do {
+            try bind(values)
+            try forEach(body)
+        } catch {
+            throw DiskError(error)
+        }
+    }
+
+    fileprivate mutating func victims(_ values: [IndexValue]) throws(DiskError) -> [IndexVictim] {
+        var victims: [IndexVictim] = []
+        var areSound = true
+        try forEach(values) { row in
+            if let victim = IndexVictim(row) {
+                victims.append(victim)
+            } else {
+                areSound = false
+            }
+            return areSound
+        }
+        guard areSound else { throw DiskError(.badIndex, "index row has an impossible size") }
+        return victims
+    }
+
+    fileprivate mutating func bind(_ values: [IndexValue]) throws(SQLiteError) {
+        for (place, value) in values.enumerated() {
+            switch value {
+            case .integer(let number): try bind(number, place)
+            case .text(let text): try bind(text, place)
+            case .blob(let bytes):
+                try bytes.span.withUnsafeBytes { (bytes) throws(SQLiteError) in
+                    try bind(copying: bytes, place)
+                }
+            case .null: try bindNull(place)
+            }
+        }
+    }
+
+    /// Looks up the key in the first parameter; the columns are those of `IndexRow` and the number.
+    mutating func finding(_ key: String) throws(SQLiteError) -> IndexFinding {
+        try bind(key, 0)
+        return try first { row in
+            IndexRow(row).map { .entry($0) } ?? .damaged(row.int64(IndexRow.columnCount))
+        } ?? .nothing
+    }
+
+    /// Copies the blob of the entry with the number in the first parameter; returns false if there
+    /// is none of that length.
+    mutating func copyBody(
+        _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SQLiteError) -> Bool {
+        try bind(number, 0)
+        return try first { row in
+            guard row.isBlob(0), row.blobLength(0) == buffer.count else { return false }
+            row.blob(0).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            return true
+        } ?? false
+    }
+}
+
+extension IndexRow {
+    /// The values of `columns`, in order.
+    fileprivate var values: [IndexValue] {
+        let info = metadata.info
+        return [
+            .integer(Int64(bodyLength)), .integer(Int64(bitPattern: checksum)),
+            fileOffset.map { IndexValue.integer(Int64($0)) } ?? .null,
+            .integer(created.milliseconds),
+            .integer(stored.milliseconds), .integer(accessed.milliseconds),
+            .integer(Int64(info.format.rawValue)), .integer(Int64(info.size.width)),
+            .integer(Int64(info.size.height)), .integer(Int64(info.pages)),
+            .integer(info.hasAlpha ? 1 : 0), IndexValue(metadata.contentType),
+            IndexValue(metadata.etag), IndexValue(metadata.lastModified),
+            IndexValue(metadata.caching?.cacheControl.field), .integer(Int64(info.stillOf ?? 0)),
+            .integer(StoredSamples(info).column(metadata.revision)),
+            IndexValue(metadata.caching?.storedText),
+        ]
     }
 }

@@ -76,15 +76,13 @@ extension DiskIndex {
 
     /// Returns whether the files that existed when the index was created are imported.
     func isSwept() throws(DiskError) -> Bool {
-        try onIndex { () throws(SQLiteError) in
-            var select = try connection.prepare("PRAGMA application_id")
-            return try select.first { $0.int64(0) } != Self.unswept
-        }
+        var select = try prepare("PRAGMA application_id")
+        return try select.first([]) { $0.int64(0) } != Self.unswept
     }
 
     /// Records that they are.
     func noteSwept() throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in try connection.execute("PRAGMA application_id=0") }
+        try execute("PRAGMA application_id=0")
     }
 
     /// Returns the maximum size of the SQLite log in bytes: a small fraction of a small limit.
@@ -94,50 +92,42 @@ extension DiskIndex {
 
     /// Creates the tables of a new file, and those missing from an older one; rejects other
     /// versions. Returns the previous version if it was older.
-    static func prepare(
-        _ connection: borrowing Connection, _ policy: DiskPolicy
-    ) throws(DiskError) -> Int64? {
-        let version = try onIndex { () throws(SQLiteError) in try connection.userVersion() }
+    static func prepare(_ connection: borrowing Connection, _ policy: DiskPolicy) throws -> Int64? {
+        let version = try connection.userVersion()
         switch version {
         case Int64(schemaVersion): break
         case 0:
-            try onIndex { () throws(SQLiteError) in
-                // Lets the file shrink after a trim; must precede the first table.
-                try connection.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
-                let transaction = try connection.begin()
-                try connection.execute(schema)
-                try connection.execute(parts)
-                try connection.setUserVersion(schemaVersion)
-                try connection.execute("PRAGMA application_id=\(unswept)")
-                try transaction.commit()
-            }
+            // Lets the file shrink after a trim; must precede the first table.
+            try connection.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
+            let transaction = try connection.begin()
+            try connection.execute(schema)
+            try connection.execute(parts)
+            try connection.setUserVersion(schemaVersion)
+            try connection.execute("PRAGMA application_id=\(unswept)")
+            try transaction.commit()
         case let old where upgrades[old] != nil: try upgrade(connection, from: old)
         default:
             throw DiskError(
                 .badIndex, "the index has version \(version) instead of \(schemaVersion)")
         }
-        try onIndex { () throws(SQLiteError) in
-            let log = logBytesMax(policy)
-            try connection.execute("PRAGMA journal_size_limit=\(log)")
-            try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
-            try order(connection, by: column(policy.expireType))
-            try prepareCaches(connection, policy)
-        }
+        let log = logBytesMax(policy)
+        try connection.execute("PRAGMA journal_size_limit=\(log)")
+        try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
+        try order(connection, by: column(policy.expireType))
+        try prepareCaches(connection, policy)
         return upgrades[version] == nil ? nil : version
     }
 
     /// Upgrades one version at a time in one transaction: an interruption leaves the old version.
     private static func upgrade(
         _ connection: borrowing Connection, from version: Int64
-    ) throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in
-            let transaction = try connection.begin()
-            for old in version..<Int64(schemaVersion) {
-                if let step = upgrades[old] { try connection.execute(step) }
-            }
-            try connection.setUserVersion(schemaVersion)
-            try transaction.commit()
+    ) throws(SQLiteError) {
+        let transaction = try connection.begin()
+        for old in version..<Int64(schemaVersion) {
+            if let step = upgrades[old] { try connection.execute(step) }
         }
+        try connection.setUserVersion(schemaVersion)
+        try transaction.commit()
     }
 
     /// Returns the column of the relevant date.
@@ -165,7 +155,7 @@ extension DiskIndex {
 // filled.
 extension DiskIndex {
     /// Returns the named cache of a key; empty for the default one.
-    private static func cache(of key: String) -> String {
+    static func cache(of key: String) -> String {
         "substr(\(key), 1, max(instr(\(key), char(31)) - 1, 0))"
     }
 
@@ -220,81 +210,25 @@ extension DiskIndex {
     }
 
     /// Recomputes the totals of named caches.
-    func recountCaches() throws(DiskError) {
-        try onIndex { () throws(SQLiteError) in try connection.execute(Self.count) }
-    }
+    func recountCaches() throws(DiskError) { try execute(Self.count) }
 
     /// Returns the usage of every named cache.
     func usageByCache() throws(DiskError) -> [String: DiskUsage] {
         var found: [String: DiskUsage] = [:]
         var areSound = true
-        try onIndex { () throws(SQLiteError) in
-            var select = try connection.prepare(
-                "SELECT cache, entries, bytes FROM cache_totals LIMIT \(DiskPolicy.cachesMax)")
-            try select.forEach { row in
-                let usage = DiskUsage(entries: row.storedInt64(1), bytes: row.storedInt64(2))
-                if let name = row.storedText(0), let usage {
-                    found[name] = usage
-                } else {
-                    areSound = false
-                }
-                return areSound
+        var select = try prepare(
+            "SELECT cache, entries, bytes FROM cache_totals LIMIT \(DiskPolicy.cachesMax)")
+        try select.forEach([]) { row in
+            let usage = DiskUsage(entries: row.storedInt64(1), bytes: row.storedInt64(2))
+            if let name = row.storedText(0), let usage {
+                found[name] = usage
+            } else {
+                areSound = false
             }
+            return areSound
         }
         if areSound { return found }
         try recountCaches()
         return [:]
-    }
-
-    func usage(of cache: String) throws(DiskError) -> DiskUsage {
-        if let usage = try account(of: cache) { return usage }
-        try recountCaches()
-        guard let usage = try account(of: cache) else {
-            throw DiskError(.badIndex, "the totals of a cache in the index are invalid")
-        }
-        return usage
-    }
-
-    private func account(of cache: String) throws(DiskError) -> DiskUsage? {
-        try onIndex { () throws(SQLiteError) in
-            var select = try connection.prepare(
-                "SELECT entries, bytes FROM cache_totals WHERE cache = ?")
-            try select.bind(cache, 0)
-            let found = try select.first {
-                (DiskUsage(entries: $0.storedInt64(0), bytes: $0.storedInt64(1)), ())
-            }
-            guard let found else { return DiskUsage(entries: 0, bytes: 0) }
-            return found.0
-        }
-    }
-
-    /// Returns the oldest entries of a cache by that date that are not newer than `limit`; the
-    /// empty name is the default cache.
-    func oldest(
-        of cache: String, by type: ExpireType, upTo limit: UnixTime, count: Int
-    ) throws(DiskError) -> [IndexVictim] {
-        let date = Self.column(type)
-        var victims: [IndexVictim] = []
-        var areSound = true
-        try onIndex { () throws(SQLiteError) in
-            var select = try connection.prepare(
-                """
-                SELECT number, file_offset IS NOT NULL, charge FROM entries
-                WHERE \(Self.cache(of: "key")) = ? AND \(date) <= ? ORDER BY \(date) LIMIT ?
-                """)
-            try select.bind(cache, 0)
-            try select.bind(limit.milliseconds, 1)
-            try select.bind(Int64(count), 2)
-            try select.forEach { row in
-                if let victim = IndexVictim(row) {
-                    victims.append(victim)
-                } else {
-                    areSound = false
-                }
-                return areSound
-            }
-        }
-        guard areSound else { throw DiskError(.badIndex, "index row has an impossible size") }
-        return victims
     }
 }

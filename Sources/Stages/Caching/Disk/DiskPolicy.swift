@@ -148,7 +148,8 @@ extension DiskTier {
         beginTrim(of: own.name)
         let bytes = own.policy.bytesMax > 0 ? own.policy.bytesMax - charge : Int.max
         let entries = own.policy.countMax > 0 ? own.policy.countMax - 1 : Int.max
-        while try dropOldest(of: own.name, own.policy, downTo: (bytes, entries), index) {}
+        let cache = (name: own.name, type: own.policy.expireType)
+        while try dropOldest(of: cache, downTo: (bytes, entries), index) {}
     }
 
     private func beginTrim(of cache: String) {
@@ -178,38 +179,12 @@ extension DiskTier {
         if let own = policy.caches[name], own.isLimited {
             let bytes = own.bytesMax > 0 ? own.lowWater : Int.max
             let entries = own.countMax > 0 ? own.countLowWater : Int.max
-            if try dropOldest(of: name, own, downTo: (bytes, entries), index) { return true }
+            let cache = (name: name, type: own.expireType)
+            if try dropOldest(of: cache, downTo: (bytes, entries), index) { return true }
         }
         chores.trimmedCaches.remove(name)
         chores.isShrinking = true
         return true
-    }
-
-    private func dropOldest(
-        of cache: String, _ own: DiskPolicy, downTo target: (bytes: Int, entries: Int),
-        _ index: DiskIndex
-    ) throws(DiskError) -> Bool {
-        let usage = try index.usage(of: cache)
-        var excess = usage.bytes - max(0, target.bytes)
-        var surplus = usage.entries - max(0, target.entries)
-        guard excess > 0 || surplus > 0 else { return false }
-        try flushAccesses(index)
-        let oldest = try index.oldest(
-            of: cache, by: own.expireType, upTo: UnixTime(milliseconds: .max), count: Chores.batch)
-        guard !oldest.isEmpty else {
-            throw DiskError(
-                .badIndex, "the index counts \(usage.entries) entries of a cache that do not exist"
-            )
-        }
-        let victims = oldest.prefix { victim in
-            defer {
-                excess -= victim.charge
-                surplus -= 1
-            }
-            return excess > 0 || surplus > 0
-        }
-        counts.trimmed.add(try dropSome(Array(victims), index))
-        return !victims.isEmpty
     }
 
     /// Returns a batch of expired entries of one cache, if maximum ages differ between caches.
@@ -220,7 +195,7 @@ extension DiskTier {
             let own = policy.caches[name] ?? policy
             guard let limit = own.expiryLimit(now: now) else { continue }
             let victims = try index.oldest(
-                of: name, by: own.expireType, upTo: limit, count: Chores.batch)
+                of: (name: name, type: own.expireType), upTo: limit, count: Chores.batch)
             if !victims.isEmpty { return victims }
         }
         return []

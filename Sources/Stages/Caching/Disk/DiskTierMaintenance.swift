@@ -1,5 +1,4 @@
 internal import Model
-internal import SQLite
 
 extension DiskTier {
     /// Performs one step of maintenance between requests; returns true if more is to be done
@@ -27,10 +26,7 @@ extension DiskTier {
     func flush(_ now: UnixTime) {
         _ = attempt(now) { (index) throws(DiskError) in
             try flushAccesses(index)
-            // With an empty log the directory can be copied, and read by other processes.
-            try onIndex { () throws(SQLiteError) in
-                try index.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            }
+            try index.emptyLog()
         }
     }
 
@@ -159,22 +155,23 @@ extension DiskTier {
         return try index.oldest(upTo: limit, count: Chores.batch)
     }
 
-    /// Removes a batch of the oldest entries; returns false if the rest is within `target`.
-    private func dropOldest(
+    /// Removes a batch of the oldest entries, of all or of one cache; returns false if the rest is
+    /// within `target`.
+    func dropOldest(
+        of cache: (name: String, type: ExpireType)? = nil,
         downTo target: (bytes: Int, entries: Int), _ index: DiskIndex
     ) throws(DiskError) -> Bool {
-        let usage = try index.usage()
+        let usage = try index.usage(of: cache?.name)
         var excess = usage.bytes - max(0, target.bytes)
         var surplus = usage.entries - max(0, target.entries)
         guard excess > 0 || surplus > 0 else { return false }
         try flushAccesses(index)
         let oldest = try index.oldest(
-            upTo: UnixTime(milliseconds: .max), count: Chores.batch)
+            of: cache, upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
+            let what = cache == nil ? "of \(usage.bytes) bytes" : "of a cache"
             throw DiskError(
-                .badIndex,
-                "the index counts \(usage.entries) entries of \(usage.bytes) bytes that do not "
-                    + "exist")
+                .badIndex, "the index counts \(usage.entries) entries \(what) that do not exist")
         }
         let victims = oldest.prefix { victim in
             defer {
