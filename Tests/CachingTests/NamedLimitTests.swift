@@ -198,7 +198,7 @@ import Testing
         #expect(files.entries > 0, "the files were taken in")
         #expect(try tier.index?.usage(of: "cold") == files)
         #expect(tier.usageByCache.isEmpty, "not counted yet")
-        tier.lookAtCaches()
+        _ = tier.perform(DiskRequest(ticket: 1, work: .maintain, now: at(0)))
         #expect(tier.usageByCache["cold"] == files)
         for number in 0..<60 {
             _ = tier.remove(key(number % 2 == 0 ? "hot" : "cold", number), at(0))

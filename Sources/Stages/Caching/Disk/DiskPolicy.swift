@@ -200,12 +200,6 @@ extension DiskTier {
         }
         return []
     }
-
-    /// Updates the reported usage of named caches.
-    func lookAtCaches() {
-        guard let index else { return }
-        if let usage = try? index.usageByCache() { usageByCache = usage }
-    }
 }
 
 extension DiskPolicy {

@@ -98,25 +98,33 @@ package struct DiskStatus: Sendable, Hashable {
 
 extension DiskTier {
     func perform(_ request: DiskRequest) -> DiskAnswer {
-        let now = request.now
-        let result: DiskResult =
-            switch request.work {
-            case .look(let key, let home): look(key, home, now)
-            case .read(let key, let row, let body): .read(read(key, row, body, now))
-            case .write(let writes):
-                withExtendedLifetime(writes) { .written(write(writes.map(\.diskWrite), now)) }
-            case .find(let key): .found(locate(key, now))
-            case .remove(let key): .removed(remove(key, now))
-            case .renew(let key, let renewal): renewed(key, renewal, now)
-            case .clear: .removed(clear(now))
-            case .scan(let scan): .scanned(self.scan(scan, now))
-            case .trim: trimmed()
-            case .adopt(let policy): adopted(policy, now)
-            case .touch(let keys): touched(keys, now)
-            case .maintain: maintained(now)
-            case .flush: flushed(now)
-            }
-        return DiskAnswer(ticket: request.ticket, result: result, status: status(now))
+        let result = perform(request.work, request.now)
+        return DiskAnswer(ticket: request.ticket, result: result, status: status(request.now))
+    }
+
+    private func perform(_ work: DiskWork, _ now: UnixTime) -> DiskResult {
+        switch work {
+        case .look(let key, let home): return look(key, home, now)
+        case .read(let key, let row, let body): return .read(read(key, row, body, now))
+        case .write(let writes):
+            return withExtendedLifetime(writes) { .written(write(writes.map(\.diskWrite), now)) }
+        case .find(let key): return .found(locate(key, now))
+        case .remove(let key): return .removed(remove(key, now))
+        case .clear: return .removed(clear(now))
+        case .scan(let scan): return .scanned(self.scan(scan, now))
+        case .trim:
+            trimNow()
+            return .maintained(true)
+        case .maintain:
+            let hasMore = maintain(now)
+            if !hasMore, let usage = try? index?.usageByCache() { usageByCache = usage }
+            return .maintained(hasMore)
+        case .renew(let key, let renewal): renew(key, renewal, now)
+        case .adopt(let policy): adopt(policy, now)
+        case .touch(let keys): touch(keys, now)
+        case .flush: flush(now)
+        }
+        return .done
     }
 
     func status(_ now: UnixTime) -> DiskStatus {
@@ -148,37 +156,6 @@ extension DiskTier {
         var row = row
         row.metadata.digest = row.metadata.digest ?? body.digest
         return row
-    }
-
-    private func touched(_ keys: [String], _ now: UnixTime) -> DiskResult {
-        touch(keys, now)
-        return .done
-    }
-
-    private func maintained(_ now: UnixTime) -> DiskResult {
-        let hasMore = maintain(now)
-        if !hasMore { lookAtCaches() }
-        return .maintained(hasMore)
-    }
-
-    private func renewed(_ key: String, _ renewal: Validity, _ now: UnixTime) -> DiskResult {
-        renew(key, renewal, now)
-        return .done
-    }
-
-    private func trimmed() -> DiskResult {
-        trimNow()
-        return .maintained(true)
-    }
-
-    private func adopted(_ policy: DiskPolicy, _ now: UnixTime) -> DiskResult {
-        adopt(policy, now)
-        return .done
-    }
-
-    private func flushed(_ now: UnixTime) -> DiskResult {
-        flush(now)
-        return .done
     }
 }
 

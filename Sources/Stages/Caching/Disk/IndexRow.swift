@@ -81,7 +81,7 @@ extension IndexRow {
     init?(_ row: borrowing Row) {
         guard let number = row.storedInt64(Self.columnCount), (1...Self.numberMax).contains(number),
             let bodyLength = row.storedInt64(0), (0...Self.bodyBytesMax).contains(bodyLength),
-            let checksum = row.storedInt64(1), let metadata = Self.metadata(row),
+            let checksum = row.storedInt64(1), let metadata = try? Self.metadata(row),
             let created = Self.time(row, 3), let stored = Self.time(row, 4),
             let accessed = Self.time(row, 5)
         else { return nil }
@@ -103,7 +103,7 @@ extension IndexRow {
         row.storedInt64(column).flatMap { UnixTime(plausibleMilliseconds: $0) }
     }
 
-    private static func metadata(_ row: borrowing Row) -> StoredMetadata? {
+    private static func metadata(_ row: borrowing Row) throws(InvalidValue) -> StoredMetadata {
         guard let format = row.storedInt64(6).flatMap({ Int16(exactly: $0) }),
             let format = ImageFormat(rawValue: format),
             let width = row.storedInt64(7), let height = row.storedInt64(8),
@@ -112,72 +112,63 @@ extension IndexRow {
             let (samples, revision) = row.storedInt64(16).flatMap({ StoredSamples.parts(of: $0) }),
             let info = ImageInfo(
                 format: format, storedWidth: width, height: height, pages: pages, alpha: alpha,
-                stillOf: stillOf, samples: samples),
-            let type = text(row, 11), let etag = text(row, 12), let modified = text(row, 13),
-            let control = text(row, 14),
-            let caching = caching(row, 17, control: control.value),
-            let digest = digest(row, 18), let extended = extended(row, 19), let tags = tags(row, 21)
-        else { return nil }
+                stillOf: stillOf, samples: samples)
+        else { throw InvalidValue() }
+        let control = try header(row, 14)
+        let caching = try optional(row, 17) { row in
+            row.storedText(17).flatMap { OriginCaching(storedText: $0, control: control) }
+        }
         var metadata = StoredMetadata(
-            info: info, contentType: type.value, etag: etag.value, lastModified: modified.value,
-            caching: caching.value)
-        metadata.digest = digest.value
-        metadata.extendedData = extended.value
-        metadata.tags = tags
+            info: info, contentType: try header(row, 11), etag: try header(row, 12),
+            lastModified: try header(row, 13), caching: caching)
+        metadata.digest = try optional(row, 18) { row in
+            row.isBlob(18) ? ContentDigest(bytes(row, 18)) : nil
+        }
+        metadata.extendedData = try extended(row, 19)
+        metadata.tags =
+            try optional(row, 21) { row in
+                row.storedText(21).flatMap { StoredMetadata.tags(inText: $0) }
+            } ?? []
         metadata.revision = revision
         return metadata
     }
 
-    /// Returns the digest or its absence; `nil` for an invalid value.
-    private static func digest(
-        _ row: borrowing Row, _ column: Int
-    ) -> (value: ContentDigest?, Void)? {
-        if row.isNull(column) { return (nil, ()) }
-        guard row.isBlob(column) else { return nil }
-        return ContentDigest(bytes(row, column)).map { ($0, ()) }
+    /// Returns the value of a column, or `nil` for NULL; throws if `value` returns `nil`.
+    private static func optional<Value>(
+        _ row: borrowing Row, _ column: Int, _ value: (borrowing Row) -> Value?
+    ) throws(InvalidValue) -> Value? {
+        if row.isNull(column) { return nil }
+        guard let value = value(row) else { throw InvalidValue() }
+        return value
     }
 
-    /// Returns a media type and bytes, or their absence; `nil` for anything else.
+    /// Returns an origin's text, if there is one.
+    private static func header(
+        _ row: borrowing Row, _ column: Int
+    ) throws(InvalidValue) -> String? {
+        try optional(row, column) { row in
+            row.storedText(column).flatMap { StoredMetadata.mayBeHeader($0) ? $0 : nil }
+        }
+    }
+
+    /// Returns a media type and bytes, if there are both or neither.
     private static func extended(
         _ row: borrowing Row, _ column: Int
-    ) -> (value: ExtendedData?, Void)? {
-        if row.isNull(column), row.isNull(column + 1) { return (nil, ()) }
+    ) throws(InvalidValue) -> ExtendedData? {
+        if row.isNull(column), row.isNull(column + 1) { return nil }
         guard let type = row.storedText(column), ExtendedData.isMediaType(type),
             row.isBlob(column + 1), (1...ExtendedData.bytesMax).contains(row.blobLength(column + 1))
-        else { return nil }
-        return (ExtendedData(bytes(row, column + 1), mediaType: type), ())
-    }
-
-    /// Returns `nil` for invalid tags.
-    private static func tags(_ row: borrowing Row, _ column: Int) -> [String]? {
-        if row.isNull(column) { return [] }
-        return row.storedText(column).flatMap { StoredMetadata.tags(inText: $0) }
+        else { throw InvalidValue() }
+        return ExtendedData(bytes(row, column + 1), mediaType: type)
     }
 
     private static func bytes(_ row: borrowing Row, _ column: Int) -> [UInt8] {
         row.blob(column).withUnsafeBytes { Array($0) }
     }
-
-    /// Returns the origin's caching information or its absence; `nil` for an invalid value.
-    private static func caching(
-        _ row: borrowing Row, _ column: Int, control: String?
-    ) -> (value: OriginCaching?, Void)? {
-        if row.isNull(column) { return (nil, ()) }
-        guard let text = row.storedText(column),
-            let caching = OriginCaching(storedText: text, control: control)
-        else { return nil }
-        return (caching, ())
-    }
-
-    /// Returns an origin's text or its absence; `nil` for an invalid value.
-    private static func text(_ row: borrowing Row, _ column: Int) -> (value: String?, Void)? {
-        if row.isNull(column) { return (nil, ()) }
-        guard let text = row.storedText(column), StoredMetadata.mayBeHeader(text) else {
-            return nil
-        }
-        return (text, ())
-    }
 }
+
+/// A stored value is one that this program never writes.
+private struct InvalidValue: Error {}
 
 extension ImageInfo {
     /// Creates an image from stored properties; `nil` if they are invalid. `stillOf` is 0 if it
