@@ -106,10 +106,9 @@ extension StepImage {
         guard !orientation.isUpright else { return self }
         // A transposition is a quarter turn with left and right exchanged again.
         let turned = orientation.transposes ? try computed().turned(quarters: 1) : self
-        return try Flip(
-            horizontal: orientation.mirrorsHorizontally != orientation.transposes,
-            vertical: orientation.mirrorsVertically
-        ).apply(to: turned)
+        return try turned.flipped(
+            horizontally: orientation.mirrorsHorizontally != orientation.transposes,
+            vertically: orientation.mirrorsVertically)
     }
 
     private static func wrap(

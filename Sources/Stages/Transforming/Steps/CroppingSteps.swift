@@ -2,16 +2,9 @@ import Model
 import Vips
 
 /// Crops to a rectangle; parts outside of the image are ignored.
-struct Crop: ImageStep {
-    let rect: PixelRect
-
-    var name: String { "crop" }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let part = rect.intersection(with: source) else {
-            throw .step(name, "the rectangle lies outside the image of \(source)")
-        }
-        return part.size
+extension CropStep: PixelStep, ImageStep {
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try size(after: source, orThrow: "the rectangle lies outside the image of \(source)")
     }
 
     func apply(to current: StepImage) throws -> StepImage {
@@ -26,10 +19,6 @@ struct Crop: ImageStep {
     }
 }
 
-extension CropStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Crop(rect: rect)] }
-}
-
 /// Crops to a size, at the most important area of the image.
 struct CropTo: ImageStep {
     let name: String
@@ -37,7 +26,7 @@ struct CropTo: ImageStep {
     /// Returns the target size for an image.
     let target: @Sendable (PixelSize) -> PixelSize
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { target(source) }
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { target(source) }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
@@ -83,12 +72,7 @@ extension CropRatioStep: PixelStep {
 
 /// Trims borders of one color, by default that of the top left corner. An image of only that color
 /// is left unchanged.
-struct Trim: ImageStep {
-    let tolerance: Double
-    var color: Color?
-
-    var name: String { "trim" }
-
+extension TrimStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled().computed()
         let image = try hasRoom(settled.image)
@@ -174,8 +158,4 @@ private struct Border {
     ) -> Double {
         hasAlpha && band < bands - 1 ? sample * alpha / 255 : sample
     }
-}
-
-extension TrimStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance, color: color)] }
 }

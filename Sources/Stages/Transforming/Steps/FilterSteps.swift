@@ -3,9 +3,7 @@ import Model
 import Vips
 
 /// Converts to gray: keeps the first of three planes, or computes the same sum from pixels.
-struct Grayscale: ImageStep {
-    var name: String { "grayscale" }
-
+extension GrayscaleStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.bands > 2 else { return current }
         return current.recolored(try current.image.mixed([ColorMatrix.light]))
@@ -24,10 +22,6 @@ extension StepImage {
             image, size: size, active: active, isOpaque: isOpaque ?? self.isOpaque,
             sampler: sampler)
     }
-}
-
-extension GrayscaleStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Grayscale()] }
 }
 
 /// The weights of red, green and blue in each output color.
@@ -112,11 +106,8 @@ extension GammaStep: PixelStep {
 }
 
 /// Blends a color over every pixel.
-struct Tint: ImageStep {
-    let color: Color
-    let mode: BlendMode
-
-    var name: String { "tint" }
+extension TintStep: PixelStep, ImageStep {
+    var imageSteps: [any ImageStep] { color.alpha > 0 ? [self] : [] }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
@@ -136,18 +127,8 @@ struct Tint: ImageStep {
     }
 }
 
-extension TintStep: PixelStep {
-    var imageSteps: [any ImageStep] {
-        color.alpha > 0 ? [Tint(color: color, mode: mode)] : []
-    }
-}
-
 /// Darkens by the squared distance from the center, normalized to 1 in the corners.
-struct Vignette: ImageStep {
-    let amount: Double
-
-    var name: String { "vignette" }
-
+extension VignetteStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let (header, size) = (settled.image.header, settled.size)
@@ -156,7 +137,7 @@ struct Vignette: ImageStep {
             let down = Self.distance(y, size.height)
             for x in 0..<size.width {
                 let across = Self.distance(x, size.width)
-                let light = 1 - amount / 100 * (across * across + down * down) / 2
+                let light = 1 - number / 100 * (across * across + down * down) / 2
                 let start = x * header.bands
                 for index in start..<(start + colors) {
                     row[index] = UInt8((Double(row[index]) * light).rounded())
@@ -169,10 +150,6 @@ struct Vignette: ImageStep {
     private static func distance(_ place: Int, _ side: Int) -> Double {
         (2 * Double(place) + 1) / Double(side) - 1
     }
-}
-
-extension VignetteStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Vignette(amount: number)] }
 }
 
 /// A step that keeps the size and processes all pixels of the image in memory.

@@ -2,22 +2,14 @@ import Model
 import Vips
 
 /// Adds margins to the image.
-struct Extend: ImageStep {
-    let margins: Margins
-    let fill: MarginFill
-
-    var name: String { "extend" }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let size = margins.size(around: source) else {
-            throw .step(name, "the margins exceed their limits")
-        }
-        return size
+extension ExtendStep: PixelStep, ImageStep {
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try size(after: source, orThrow: "the margins exceed their limits")
     }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
-        let target = try size(after: settled.size)
+        let target = try checkedSize(after: settled.size)
         guard target != settled.size else { return settled }
         switch fill {
         case .color(let color):
@@ -48,10 +40,6 @@ struct Extend: ImageStep {
     func fold(into plan: inout PlanarPlan) -> Bool { margins == Margins() }
 }
 
-extension ExtendStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Extend(margins: margins, fill: fill)] }
-}
-
 /// Places the image on a canvas if that is larger; when centered, the larger half of an odd
 /// remainder is at the right and the bottom.
 struct Pad: ImageStep {
@@ -61,7 +49,7 @@ struct Pad: ImageStep {
     /// Returns the canvas size for an image, at least as large as the image.
     let canvas: @Sendable (PixelSize) -> PixelSize
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { canvas(source) }
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { canvas(source) }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
@@ -111,11 +99,7 @@ extension PadRatioStep: PixelStep {
 }
 
 /// Composites the image over a color.
-struct Flatten: ImageStep {
-    let color: Color
-
-    var name: String { "flatten" }
-
+extension FlattenStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.hasAlpha else { return current }
         let image = try color.isGray ? current.image : current.image.colored()
@@ -126,10 +110,6 @@ struct Flatten: ImageStep {
 
     /// Planes don't have transparency, so there is nothing to do.
     func fold(into plan: inout PlanarPlan) -> Bool { true }
-}
-
-extension FlattenStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Flatten(color: color)] }
 }
 
 /// The color around an image.
@@ -154,16 +134,9 @@ struct CanvasColor {
 }
 
 /// Rotates about the center.
-struct Rotate: ImageStep {
-    let rotation: Rotation
-
-    var name: String { "rotate" }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let size = rotation.size(of: source) else {
-            throw .step(name, "the rotation angle must be finite")
-        }
-        return size
+extension RotateStep: PixelStep, ImageStep {
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try size(after: source, orThrow: "the rotation angle must be finite")
     }
 
     func apply(to current: StepImage) throws -> StepImage {
@@ -186,7 +159,7 @@ struct Rotate: ImageStep {
     /// Rotates by any angle; the rest of the canvas is transparent.
     private func turned(_ current: StepImage) throws -> StepImage {
         let settled = try current.settled()
-        let size = try size(after: settled.size)
+        let size = try checkedSize(after: settled.size)
         let image = try settled.image.header.hasAlpha ? settled.image : settled.image.withAlpha()
         let turned = try settled.replaced(by: image).computed().image.turned(
             radians: rotation.radians, width: size.width, height: size.height)
@@ -230,42 +203,31 @@ extension StepImage {
     }
 }
 
-extension RotateStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Rotate(rotation: rotation)] }
+extension StepImage {
+    /// Exchanges left and right, top and bottom, or both.
+    func flipped(horizontally: Bool, vertically: Bool) throws -> StepImage {
+        // Rows are read from last to first, so they must be computed before.
+        let current = vertically ? try computed() : self
+        var (image, active) = (current.image, active)
+        if horizontally {
+            image = try image.flippedHorizontally()
+            active.left = Double(image.header.width) - active.left - active.width
+        }
+        if vertically {
+            image = try image.flippedVertically()
+            active.top = Double(image.header.height) - active.top - active.height
+        }
+        return StepImage(image, size: size, active: active, isOpaque: isOpaque, sampler: sampler)
+    }
 }
 
-/// Exchanges left and right, top and bottom, or both.
-struct Flip: ImageStep {
-    let horizontal: Bool
-    let vertical: Bool
-
-    var name: String { "flip" }
-
+extension FlipStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
-        // Rows are read from last to first, so they must be computed before.
-        let current = vertical ? try current.computed() : current
-        let header = current.image.header
-        var active = current.active
-        var image = current.image
-        if horizontal {
-            image = try image.flippedHorizontally()
-            active.left = Double(header.width) - active.left - active.width
-        }
-        if vertical {
-            image = try image.flippedVertically()
-            active.top = Double(header.height) - active.top - active.height
-        }
-        return StepImage(
-            image, size: current.size, active: active, isOpaque: current.isOpaque,
-            sampler: current.sampler)
+        try current.flipped(horizontally: horizontal, vertically: vertical)
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {
         plan.flip(horizontally: horizontal, vertically: vertical)
         return true
     }
-}
-
-extension FlipStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Flip(horizontal: horizontal, vertical: vertical)] }
 }

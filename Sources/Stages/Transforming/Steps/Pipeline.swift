@@ -61,18 +61,18 @@ protocol ImageStep {
     /// Returns the size after `apply` for an image of size `source`, or that of an intermediate
     /// image if that is larger; by default `source`. Throws `stepFailed` if the step isn't
     /// applicable.
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize
 
-    /// Returns the image after the operation; `size` has not thrown for it.
+    /// Returns the image after the operation; `checkedSize` has not thrown for it.
     func apply(to current: StepImage) throws -> StepImage
 
-    /// Adds the operation to a plan for which `size` did not throw; returns false without a change
+    /// Adds the operation to a plan for which `checkedSize` did not throw; returns false without a change
     /// if the plan can't represent it, which is the default.
     func fold(into plan: inout PlanarPlan) -> Bool
 }
 
 extension ImageStep {
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
@@ -80,15 +80,27 @@ extension ImageStep {
 /// A step that this module implements; all but overlays and custom steps. Its other properties are
 /// in its `StepForm`.
 protocol PixelStep: StepForm {
-    /// The operations of the step, in order.
+    /// The operations of the step, in order; by default itself.
     var imageSteps: [any ImageStep] { get }
+}
+
+extension PixelStep where Self: ImageStep {
+    var imageSteps: [any ImageStep] { [self] }
+}
+
+extension StepForm {
+    /// Returns the size after the step, or throws with this text if it has none.
+    func size(after source: PixelSize, orThrow text: String) throws(ImageError) -> PixelSize {
+        guard let size = size(after: source) else { throw .step(name, text) }
+        return size
+    }
 }
 
 extension ImageStep {
     /// Runs the operation after checking the limits of its result.
     func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
         let bytes = current.image.header.bytesPerBand
-        try check(size(after: current.size), of: current.size, limits, bytesPerBand: bytes)
+        try check(checkedSize(after: current.size), of: current.size, limits, bytesPerBand: bytes)
         do {
             return try apply(to: current)
         } catch {
@@ -98,7 +110,7 @@ extension ImageStep {
 
     /// Adds the operation to a plan after checking the limits of its result.
     func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
-        try check(size(after: plan.size), of: plan.size, limits)
+        try check(checkedSize(after: plan.size), of: plan.size, limits)
         return fold(into: &plan)
     }
 }

@@ -4,30 +4,25 @@ import Vips
 
 /// Rounds corners and draws a border like SDWebImage: the image is clipped to a rectangle inset by
 /// the border, which is drawn over it half a pixel further in.
-struct Round: ImageStep {
-    let step: RoundStep
+extension RoundStep: PixelStep, ImageStep {
+    var imageSteps: [any ImageStep] { radius > 0 || border > 0 ? [self] : [] }
 
-    var name: String { step.name }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let size = step.size(after: source) else {
-            throw .step(
-                name,
-                "a border of \(step.border) pixels covers an image of \(source): it must be less "
-                    + "than half of the shorter side")
-        }
-        return size
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try size(
+            after: source,
+            orThrow: "a border of \(border) pixels covers an image of \(source): it must be less "
+                + "than half of the shorter side")
     }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
-        let line = Line(step, settled.size)
+        let line = Line(self, settled.size)
         let colored =
-            try line == nil || step.color?.isGray == true
+            try line == nil || color?.isGray == true
             ? settled.image : settled.image.colored()
         let image = try colored.header.hasAlpha ? colored : colored.withAlpha()
         let shape = RoundedRect(
-            in: settled.size, inset: step.border, radius: step.radius, corners: step.corners)
+            in: settled.size, inset: border, radius: radius, corners: corners)
         let bands = image.header.bands
         return try settled.changingRows(of: image, isOpaque: false) { y, row in
             let whole = shape.wholeColumns(y)
@@ -70,12 +65,6 @@ private struct Line {
 
     func coverage(_ x: Int, _ y: Int) -> Double {
         opacity * max(0, outer.coverage(x, y) - inner.coverage(x, y))
-    }
-}
-
-extension RoundStep: PixelStep {
-    var imageSteps: [any ImageStep] {
-        radius > 0 || border > 0 ? [Round(step: self)] : []
     }
 }
 

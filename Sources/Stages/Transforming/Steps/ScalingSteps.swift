@@ -8,10 +8,8 @@ struct Scale: ImageStep {
 
     var name: String { step.name }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard step.size(after: source) != nil else {
-            throw .step(name, "a box of \(step.box) has no pixels")
-        }
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        _ = try step.size(after: source, orThrow: "a box of \(step.box) has no pixels")
         return target(for: source)
     }
 
@@ -38,13 +36,9 @@ extension ResizeStep: PixelStep {
 }
 
 /// Scales the image, at its current size, down to a limit of pixel bytes.
-struct ScaleDown: ImageStep {
-    let step: ScaleDownStep
-
-    var name: String { step.name }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        try scale(of: source).size(after: source)
+extension ScaleDownStep: PixelStep, ImageStep {
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try scale(of: source).checkedSize(after: source)
     }
 
     func apply(to current: StepImage) throws -> StepImage {
@@ -53,11 +47,7 @@ struct ScaleDown: ImageStep {
 
     func fold(into plan: inout PlanarPlan) -> Bool { scale(of: plan.size).fold(into: &plan) }
 
-    private func scale(of source: PixelSize) -> Scale { Scale(step: step.resize(of: source)) }
-}
-
-extension ScaleDownStep: PixelStep {
-    var imageSteps: [any ImageStep] { [ScaleDown(step: self)] }
+    private func scale(of source: PixelSize) -> Scale { Scale(step: resize(of: source)) }
 }
 
 /// Fills a box: only the visible area is scaled, so that a long strip needs no more memory than its
@@ -67,11 +57,8 @@ struct Fill: ImageStep {
 
     var name: String { step.name }
 
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let size = step.size(after: source) else {
-            throw .step(name, "a box of \(step.box) has no pixels")
-        }
-        return size
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        try step.size(after: source, orThrow: "a box of \(step.box) has no pixels")
     }
 
     func apply(to current: StepImage) throws -> StepImage {
@@ -89,41 +76,33 @@ struct Fill: ImageStep {
 }
 
 /// Scales to a box that may depend on the image, and crops the excess of a fill.
-struct ResizeTo: ImageStep {
-    let step: ResizeToStep
-
-    var name: String { step.name }
-
-    func size(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let geometry = step.geometry(of: source) else {
-            throw .step(name, "a box of \(step.box) has no or too many pixels")
+extension ResizeToStep: PixelStep, ImageStep {
+    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+        guard let geometry = self.geometry(of: source) else {
+            throw .step(name, "a box of \(box) has no or too many pixels")
         }
-        let isKnown = step.part(geometry.output, of: geometry.scaled, source: source) != nil
+        let isKnown = self.part(geometry.output, of: geometry.scaled, source: source) != nil
         return isKnown ? geometry.output : geometry.scaled
     }
 
     func apply(to current: StepImage) throws -> StepImage {
-        guard let geometry = step.geometry(of: current.size) else { return current }
-        let part = step.part(geometry.output, of: geometry.scaled, source: current.size)
+        guard let geometry = self.geometry(of: current.size) else { return current }
+        let part = self.part(geometry.output, of: geometry.scaled, source: current.size)
         guard let part else {
             return try current.resampled(to: geometry.scaled)
-                .cut(geometry.output, by: step.gravity)
+                .cut(geometry.output, by: gravity)
         }
         return try current.resampled(to: geometry.scaled, keeping: part)
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {
-        guard let geometry = step.geometry(of: plan.size),
-            let part = step.part(geometry.output, of: geometry.scaled, source: plan.size),
+        guard let geometry = self.geometry(of: plan.size),
+            let part = self.part(geometry.output, of: geometry.scaled, source: plan.size),
             plan.scale(to: geometry.scaled)
         else { return false }
         plan.crop(part)
         return true
     }
-}
-
-extension ResizeToStep: PixelStep {
-    var imageSteps: [any ImageStep] { [ResizeTo(step: self)] }
 }
 
 /// The last operation: scales an image that the decoder reduced, and that no resize has consumed,
