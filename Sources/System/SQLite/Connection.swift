@@ -36,9 +36,6 @@ public struct Connection: ~Copyable {
     /// The number of rows changed by the last INSERT, UPDATE or DELETE.
     public var changes: Int { Int(sqlite3_changes64(database)) }
 
-    /// The row id of the last successful INSERT on this connection.
-    public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
-
     /// Returns `PRAGMA user_version`: the schema version; 0 in a new file.
     public borrowing func userVersion() throws(SQLiteError) -> Int64 {
         var statement = try prepare("PRAGMA user_version")
@@ -261,14 +258,10 @@ extension ResultCode {
     public static let full = ResultCode(rawValue: SQLITE_FULL)
     /// `SQLITE_CANTOPEN`: the file can't be opened or created.
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
-    /// `SQLITE_TOOBIG`: a text or blob exceeds the length limit.
-    public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
     /// `SQLITE_CONSTRAINT`: a UNIQUE, NOT NULL, CHECK or foreign key constraint is violated.
     public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
     /// `SQLITE_MISMATCH`: a value has the wrong type.
     public static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
-    /// `SQLITE_MISUSE`: the API was used incorrectly.
-    public static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
     /// `SQLITE_RANGE`: a parameter index is out of range.
     public static let range = ResultCode(rawValue: SQLITE_RANGE)
     /// `SQLITE_NOTADB`: the file isn't a database.

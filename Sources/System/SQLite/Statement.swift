@@ -88,11 +88,6 @@ extension Statement {
         try check(sqlite3_bind_int64(handle, Int32(index + 1), value))
     }
 
-    /// Binds an integer, or NULL.
-    public mutating func bind(_ value: Int64?, _ index: Int) throws(SQLiteError) {
-        if let value { try bind(value, index) } else { try bindNull(index) }
-    }
-
     /// Binds a copy of a text.
     public mutating func bind(_ value: String, _ index: Int) throws(SQLiteError) {
         var value = value
@@ -104,11 +99,6 @@ extension Statement {
                         handle, Int32(index + 1), $0.baseAddress, UInt64($0.count))
                 }
             })
-    }
-
-    /// Binds a copy of a text, or NULL.
-    public mutating func bind(_ value: String?, _ index: Int) throws(SQLiteError) {
-        if let value { try bind(value, index) } else { try bindNull(index) }
     }
 
     /// Binds a copy of the bytes. No bytes are bound as the empty blob, not NULL.
@@ -166,11 +156,6 @@ public struct Row: ~Copyable {
     /// Returns the column as an integer; NULL is 0.
     public borrowing func int64(_ column: Int) -> Int64 {
         sqlite3_column_int64(handle, Int32(column))
-    }
-
-    /// Returns the column as an integer, or `nil` for NULL.
-    public borrowing func optionalInt64(_ column: Int) -> Int64? {
-        isNull(column) ? nil : int64(column)
     }
 
     /// Returns the column as a text, or `nil` for NULL. Invalid UTF-8 is replaced.
