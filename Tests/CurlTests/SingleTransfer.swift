@@ -35,8 +35,9 @@ final class CollectingSink: TransferSink {
 
 func policy(allowing origins: [OriginServer]) -> TransferPolicy {
     let allowed = origins.compactMap { SocketAddress($0.authority) }
-    return TransferPolicy(
-        addressGuard: AddressGuard(allowed: Set(allowed)), userAgent: "Imagebus/test")
+    var policy = TransferPolicy(userAgent: "Imagebus/test")
+    policy.addressGuard = AddressGuard(allowed: Set(allowed))
+    return policy
 }
 
 /// Runs one transfer to completion on this thread.

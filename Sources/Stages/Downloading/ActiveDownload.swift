@@ -43,16 +43,15 @@ struct ActiveDownload {
     }
 
     private func account(at now: Instant) -> FetchAccount {
-        let metrics = transfer.metrics
         var account = FetchAccount()
-        account.name = Double(metrics.nameMicroseconds) / 1_000
-        account.connect = Double(metrics.connectMicroseconds) / 1_000
-        account.tls = Double(metrics.tlsMicroseconds) / 1_000
-        account.firstByte = Double(metrics.firstByteMicroseconds) / 1_000
+        account.name = Double(transfer.nameMicroseconds) / 1_000
+        account.connect = Double(transfer.connectMicroseconds) / 1_000
+        account.tls = Double(transfer.tlsMicroseconds) / 1_000
+        account.firstByte = Double(transfer.firstByteMicroseconds) / 1_000
         account.total = Double(now.nanoseconds - started.nanoseconds) / 1_000_000
-        account.bytes = UInt64(clamping: metrics.bytes)
-        (account.httpVersion, account.address) = (metrics.httpVersion, metrics.address)
-        account.isReused = metrics.isReused
+        account.bytes = UInt64(clamping: transfer.receivedBytes)
+        (account.httpVersion, account.address) = (transfer.httpVersion, transfer.address)
+        account.isReused = transfer.isReused
         account.redirects = UInt32(clamping: redirects)
         account.continuations = UInt32(clamping: continuations)
         return account

@@ -81,13 +81,15 @@ extension DownloadConfiguration {
         let denied = try Self.parsed(
             deniedAddresses, "not an address or an address range, such as 203.0.113.0/24",
             AddressRange.init)
-        return TransferPolicy(
-            addressGuard: AddressGuard(
-                allowsLocal: allowsPrivateNetworks, allowed: Set(allowed), denied: denied),
-            proxy: proxy, certificatesFile: certificatesFile, userAgent: userAgent,
-            connectTimeoutMilliseconds: connectTimeoutMilliseconds,
-            lowSpeedBytesPerSecond: lowSpeedBytesPerSecond, lowSpeedSeconds: lowSpeedSeconds,
-            redirectsMax: redirectsMax)
+        var policy = TransferPolicy(userAgent: userAgent)
+        policy.addressGuard = AddressGuard(
+            allowsLocal: allowsPrivateNetworks, allowed: Set(allowed), denied: denied)
+        (policy.proxy, policy.certificatesFile) = (proxy, certificatesFile)
+        policy.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+        policy.lowSpeedBytesPerSecond = lowSpeedBytesPerSecond
+        policy.lowSpeedSeconds = lowSpeedSeconds
+        policy.redirectsMax = redirectsMax
+        return policy
     }
 
     /// Returns the configuration with an operator's settings, which override options.

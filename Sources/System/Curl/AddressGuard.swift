@@ -54,7 +54,6 @@ public struct AddressGuard: Hashable, Sendable {
 /// A CIDR range: all addresses that share a prefix.
 public struct AddressRange: Hashable, Sendable {
     let first: IPAddress
-    let last: IPAddress
     /// The prefix length in bits.
     let bits: Int
 
@@ -63,20 +62,17 @@ public struct AddressRange: Hashable, Sendable {
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first.flatMap({ IPAddress(String($0)) }),
-            let bits = Self.bits(parts, of: first), let last = first.filled(after: bits),
-            first.cleared(after: bits) == first
+            let bits = Self.bits(parts, of: first), first.cleared(after: bits) == first
         else { return nil }
-        (self.first, self.last, self.bits) = (first, last, bits)
+        self.init(first: first, bits: bits)
     }
 
-    private init(first: IPAddress, last: IPAddress, bits: Int) {
-        (self.first, self.last, self.bits) = (first, last, bits)
-    }
+    private init(first: IPAddress, bits: Int) { (self.first, self.bits) = (first, bits) }
 
     /// The same range as IPv4 if it's a range of IPv4-mapped addresses.
     var unmapped: AddressRange {
         guard case .v6(0, let low) = first, low >> 32 == 0xFFFF, bits >= 96 else { return self }
-        return AddressRange(first: first.unmapped, last: last.unmapped, bits: bits - 96)
+        return AddressRange(first: first.unmapped, bits: bits - 96)
     }
 
     private static func bits(_ parts: [Substring], of address: IPAddress) -> Int? {
@@ -110,17 +106,6 @@ extension IPAddress {
         case .v4(let value) where bits <= 32: .v4(value & ~(UInt32.max >> bits))
         case .v6(let high, let low) where bits <= 128:
             .v6(high: high & ~(UInt64.max >> bits), low: low & ~(UInt64.max >> max(0, bits - 64)))
-        default: nil
-        }
-    }
-
-    /// Returns the address with all bits after the prefix set, or `nil` if the prefix is longer
-    /// than the address.
-    func filled(after bits: Int) -> IPAddress? {
-        switch self {
-        case .v4(let value) where bits <= 32: .v4(value | UInt32.max >> bits)
-        case .v6(let high, let low) where bits <= 128:
-            .v6(high: high | UInt64.max >> bits, low: low | UInt64.max >> max(0, bits - 64))
         default: nil
         }
     }

@@ -27,25 +27,30 @@ struct EasyHandle: ~Copyable {
     /// The text of the most recent error; empty if libcurl wrote none.
     var errorText: String { String(cString: errorBuffer) }
 
-    func set(_ option: LongOption, _ value: Int) throws(CurlError) {
-        try check(ccurl_set_long(pointer, option.raw, value))
+    /// Sets an option whose value is a `long`.
+    func set(_ option: CURLoption, _ value: Int) throws(CurlError) {
+        try check(ccurl_set_long(pointer, checked(option, CURLOPTTYPE_LONG), value))
     }
 
-    func set(_ option: OffsetOption, _ value: Int64) throws(CurlError) {
-        try check(ccurl_set_offset(pointer, option.raw, curl_off_t(value)))
+    /// Sets an option whose value is a `curl_off_t`.
+    func set(_ option: CURLoption, _ value: Int64) throws(CurlError) {
+        try check(ccurl_set_offset(pointer, checked(option, CURLOPTTYPE_OFF_T), curl_off_t(value)))
     }
 
-    func set(_ option: StringOption, _ value: String) throws(CurlError) {
-        try check(ccurl_set_string(pointer, option.raw, value))
+    /// Sets an option to a copy of a text; `nil` is the default compiled into the library.
+    func set(_ option: CURLoption, _ value: String?) throws(CurlError) {
+        try check(ccurl_set_string(pointer, checked(option, CURLOPTTYPE_OBJECTPOINT), value))
     }
 
-    /// Resets the option to the default compiled into the library.
-    func clear(_ option: StringOption) throws(CurlError) {
-        try check(ccurl_set_string(pointer, option.raw, nil))
+    /// Sets an option whose value is a pointer that must outlive the transfer.
+    func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) throws(CurlError) {
+        try check(ccurl_set_pointer(pointer, checked(option, CURLOPTTYPE_OBJECTPOINT), value))
     }
 
-    func set(_ option: PointerOption, _ value: UnsafeMutableRawPointer) throws(CurlError) {
-        try check(ccurl_set_pointer(pointer, option.raw, value))
+    /// Returns an option after checking, by its number, that its value has this type.
+    private func checked(_ option: CURLoption, _ type: Int32) -> CURLoption {
+        precondition(option.rawValue / 10_000 == UInt32(type) / 10_000, "another type of value")
+        return option
     }
 
     /// Sets the request's header lines, replacing any set before.
@@ -67,10 +72,10 @@ struct EasyHandle: ~Copyable {
         self.jar = jar
         // Enables the cookie engine: without it the handle neither sends nor stores cookies. No
         // file has the empty name.
-        try set(.cookieFile, "")
+        try set(CURLOPT_COOKIEFILE, "")
         let held = cookies()
         guard held.count > CookieJar.cookiesMax || held.bytes > CookieJar.bytesMax else { return }
-        try set(.cookies, "ALL")
+        try set(CURLOPT_COOKIELIST, "ALL")
     }
 
     /// The number of cookies in the jar and their total size in bytes, each counted as a line of a
@@ -109,67 +114,6 @@ struct EasyHandle: ~Copyable {
     func check(_ code: CURLcode) throws(CurlError) {
         guard code == CURLE_OK else { throw CurlError(code) }
     }
-}
-
-/// Options whose value is a `long`.
-struct LongOption: Sendable {
-    let raw: CURLoption
-
-    static let noSignal = LongOption(raw: CURLOPT_NOSIGNAL)
-    static let quickExit = LongOption(raw: CURLOPT_QUICK_EXIT)
-    static let followLocation = LongOption(raw: CURLOPT_FOLLOWLOCATION)
-    static let redirectsMax = LongOption(raw: CURLOPT_MAXREDIRS)
-    static let unrestrictedAuth = LongOption(raw: CURLOPT_UNRESTRICTED_AUTH)
-    static let connectTimeoutMilliseconds = LongOption(raw: CURLOPT_CONNECTTIMEOUT_MS)
-    static let timeoutMilliseconds = LongOption(raw: CURLOPT_TIMEOUT_MS)
-    static let lowSpeedBytesPerSecond = LongOption(raw: CURLOPT_LOW_SPEED_LIMIT)
-    static let lowSpeedSeconds = LongOption(raw: CURLOPT_LOW_SPEED_TIME)
-    static let authentication = LongOption(raw: CURLOPT_HTTPAUTH)
-    static let httpVersion = LongOption(raw: CURLOPT_HTTP_VERSION)
-    static let waitsForStreams = LongOption(raw: CURLOPT_PIPEWAIT)
-    static let bufferBytes = LongOption(raw: CURLOPT_BUFFERSIZE)
-    static let hidesProxyAnswers = LongOption(raw: CURLOPT_SUPPRESS_CONNECT_HEADERS)
-    static let verifiesPeer = LongOption(raw: CURLOPT_SSL_VERIFYPEER)
-    static let verifiesHost = LongOption(raw: CURLOPT_SSL_VERIFYHOST)
-    static let decodesContent = LongOption(raw: CURLOPT_HTTP_CONTENT_DECODING)
-}
-
-/// Options whose value is a `curl_off_t`.
-struct OffsetOption: Sendable {
-    let raw: CURLoption
-
-    static let fileBytesMax = OffsetOption(raw: CURLOPT_MAXFILESIZE_LARGE)
-}
-
-/// Options whose value is a C string, which libcurl copies.
-struct StringOption: Sendable {
-    let raw: CURLoption
-
-    static let url = StringOption(raw: CURLOPT_URL)
-    static let protocols = StringOption(raw: CURLOPT_PROTOCOLS_STR)
-    static let redirectProtocols = StringOption(raw: CURLOPT_REDIR_PROTOCOLS_STR)
-    static let userAgent = StringOption(raw: CURLOPT_USERAGENT)
-    static let noProxy = StringOption(raw: CURLOPT_NOPROXY)
-    static let proxy = StringOption(raw: CURLOPT_PROXY)
-    static let certificatesFile = StringOption(raw: CURLOPT_CAINFO)
-    static let clientCertificate = StringOption(raw: CURLOPT_SSLCERT)
-    static let clientKey = StringOption(raw: CURLOPT_SSLKEY)
-    static let cookies = StringOption(raw: CURLOPT_COOKIELIST)
-    static let cookieFile = StringOption(raw: CURLOPT_COOKIEFILE)
-    static let certificatesFolder = StringOption(raw: CURLOPT_CAPATH)
-    static let signing = StringOption(raw: CURLOPT_AWS_SIGV4)
-    static let userName = StringOption(raw: CURLOPT_USERNAME)
-    static let password = StringOption(raw: CURLOPT_PASSWORD)
-}
-
-/// Options whose value is a pointer that must outlive the transfer.
-struct PointerOption: Sendable {
-    let raw: CURLoption
-
-    static let writeData = PointerOption(raw: CURLOPT_WRITEDATA)
-    static let headerData = PointerOption(raw: CURLOPT_HEADERDATA)
-    static let openSocketData = PointerOption(raw: CURLOPT_OPENSOCKETDATA)
-    static let beforeRequestData = PointerOption(raw: CURLOPT_PREREQDATA)
 }
 
 /// Proof that libcurl has been initialized; required to create a handle.

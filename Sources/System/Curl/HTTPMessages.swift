@@ -109,7 +109,7 @@ public struct TransferSigning: Sendable {
 public struct TransferPolicy: Hashable, Sendable {
     /// Decides which addresses may be connected to. It applies to the whole set because transfers
     /// share connections.
-    public var addressGuard: AddressGuard
+    public var addressGuard = AddressGuard()
     /// The URL of the proxy for all traffic: `http://HOST:PORT` or `socks5h://HOST:PORT`. The proxy
     /// resolves names, so the guard only sees IP literals in URLs.
     public var proxy: String?
@@ -118,34 +118,18 @@ public struct TransferPolicy: Hashable, Sendable {
     /// The `User-Agent`, unless a request sets its own.
     public var userAgent: String
     /// The timeout for name resolution and connecting, including TLS, in milliseconds.
-    public var connectTimeoutMilliseconds: Int
+    public var connectTimeoutMilliseconds = 10_000
     /// A transfer slower than this rate, in bytes per second, …
-    public var lowSpeedBytesPerSecond: Int
+    public var lowSpeedBytesPerSecond = 1_024
     /// … for this many seconds times out.
-    public var lowSpeedSeconds: Int
+    public var lowSpeedSeconds = 15
     /// The largest number of redirects to follow.
-    public var redirectsMax: Int
+    public var redirectsMax = 10
     /// The number of idle connections to keep for later transfers.
-    public var idleConnectionsMax: Int
+    public var idleConnectionsMax = 64
 
-    /// Creates a policy. The defaults suit images from the public internet.
-    public init(
-        addressGuard: AddressGuard = AddressGuard(), proxy: String? = nil,
-        certificatesFile: String? = nil,
-        userAgent: String,
-        connectTimeoutMilliseconds: Int = 10_000, lowSpeedBytesPerSecond: Int = 1_024,
-        lowSpeedSeconds: Int = 15, redirectsMax: Int = 10, idleConnectionsMax: Int = 64
-    ) {
-        self.addressGuard = addressGuard
-        self.proxy = proxy
-        self.certificatesFile = certificatesFile
-        self.userAgent = userAgent
-        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
-        self.lowSpeedBytesPerSecond = lowSpeedBytesPerSecond
-        self.lowSpeedSeconds = lowSpeedSeconds
-        self.redirectsMax = redirectsMax
-        self.idleConnectionsMax = idleConnectionsMax
-    }
+    /// Creates a policy with defaults that suit images from the public internet.
+    public init(userAgent: String) { self.userAgent = userAgent }
 
     /// The largest total size in bytes of all response heads of a transfer, including redirects.
     static let headBytesMax = 128 * 1024

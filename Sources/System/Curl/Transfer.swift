@@ -47,29 +47,36 @@ public final class Transfer {
     var hasAsked: Bool { easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
     /// Whether the host name was resolved or an existing connection was reused.
-    public var hasFoundName: Bool { hasAsked || easy.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+    public var hasFoundName: Bool { hasAsked || nameMicroseconds > 0 }
 
-    /// The number of body bytes received so far.
+    /// The number of body bytes received so far, before content codings are decoded.
     public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
-    /// Timings and counters so far; final once the transfer has ended.
-    public var metrics: TransferMetrics {
-        TransferMetrics(
-            nameMicroseconds: easy.offset(CURLINFO_NAMELOOKUP_TIME_T),
-            connectMicroseconds: easy.offset(CURLINFO_CONNECT_TIME_T),
-            tlsMicroseconds: easy.offset(CURLINFO_APPCONNECT_TIME_T),
-            firstByteMicroseconds: easy.offset(CURLINFO_STARTTRANSFER_TIME_T),
-            bytes: receivedBytes, httpVersion: httpVersion,
-            address: address, isReused: easy.long(CURLINFO_NUM_CONNECTS) == 0)
-    }
+    /// When name resolution finished, relative to the start; 0 if the connection was reused.
+    public var nameMicroseconds: Int64 { easy.offset(CURLINFO_NAMELOOKUP_TIME_T) }
 
-    private var address: String {
+    /// When the connection was established, relative to the start; 0 if it was reused.
+    public var connectMicroseconds: Int64 { easy.offset(CURLINFO_CONNECT_TIME_T) }
+
+    /// When the TLS handshake finished, relative to the start; 0 without TLS, and if the connection
+    /// was reused.
+    public var tlsMicroseconds: Int64 { easy.offset(CURLINFO_APPCONNECT_TIME_T) }
+
+    /// When the first byte arrived, relative to the start.
+    public var firstByteMicroseconds: Int64 { easy.offset(CURLINFO_STARTTRANSFER_TIME_T) }
+
+    /// Whether an existing connection was reused.
+    public var isReused: Bool { easy.long(CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// `127.0.0.1:80` or `[::1]:80`; empty if no connection was made.
+    public var address: String {
         guard let ip = easy.string(CURLINFO_PRIMARY_IP), !ip.isEmpty else { return "" }
         let host = ip.utf8.contains(UInt8(ascii: ":")) ? "[\(ip)]" : ip
         return "\(host):\(easy.long(CURLINFO_PRIMARY_PORT))"
     }
 
-    private var httpVersion: String {
+    /// `1.0`, `1.1` or `2`; empty if there was no response.
+    public var httpVersion: String {
         switch easy.long(CURLINFO_HTTP_VERSION) {
         case Int(CURL_HTTP_VERSION_1_0): "1.0"
         case Int(CURL_HTTP_VERSION_1_1): "1.1"
@@ -93,33 +100,33 @@ public final class Transfer {
                 CURLE_BAD_FUNCTION_ARGUMENT,
                 text: "a header or the URL contains a control character")
         }
-        try easy.set(.url, request.url)
+        try easy.set(CURLOPT_URL, request.url)
         try easy.setHeaders(lines)
-        try easy.set(.followLocation, request.followsRedirects ? 1 : 0)
-        try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
+        try easy.set(CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
+        try easy.set(CURLOPT_TIMEOUT_MS, max(1, request.timeoutMilliseconds))
         // 0 would mean no limit. The context's byte counter stops the transfer at the first byte.
-        try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
+        try easy.set(CURLOPT_MAXFILESIZE_LARGE, max(1, request.bodyBytesMax))
         if !request.verifiesTLS {
             // libcurl only shares connections among transfers with the same verification settings.
-            try easy.set(.verifiesPeer, 0)
-            try easy.set(.verifiesHost, 0)
+            try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
+            try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
         }
         guard let signing = request.signing else { return }
-        try easy.set(.signing, signing.provider)
-        try easy.set(.userName, signing.accessKeyID)
-        try easy.set(.password, signing.secretAccessKey)
+        try easy.set(CURLOPT_AWS_SIGV4, signing.provider)
+        try easy.set(CURLOPT_USERNAME, signing.accessKeyID)
+        try easy.set(CURLOPT_PASSWORD, signing.secretAccessKey)
     }
 
     private func set(_ authentication: TransferAuthentication) throws(CurlError) {
         if let (method, user, password) = authentication.password {
             try easy.set(
-                .authentication, method == .digest ? ccurl_auth_digest : ccurl_auth_basic)
-            try easy.set(.userName, user)
-            try easy.set(.password, password)
+                CURLOPT_HTTPAUTH, method == .digest ? ccurl_auth_digest : ccurl_auth_basic)
+            try easy.set(CURLOPT_USERNAME, user)
+            try easy.set(CURLOPT_PASSWORD, password)
         }
         if let (path, keyPath) = authentication.certificate {
-            try easy.set(.clientCertificate, path)
-            try easy.set(.clientKey, keyPath)
+            try easy.set(CURLOPT_SSLCERT, path)
+            try easy.set(CURLOPT_SSLKEY, keyPath)
         }
         if let cookies = authentication.cookies { try easy.share(cookies) }
     }
@@ -128,62 +135,62 @@ public final class Transfer {
     func settle() { context.settle() }
 
     private func set(_ policy: TransferPolicy) throws(CurlError) {
-        try easy.set(.userAgent, policy.userAgent)
-        try easy.set(.connectTimeoutMilliseconds, policy.connectTimeoutMilliseconds)
-        try easy.set(.lowSpeedBytesPerSecond, policy.lowSpeedBytesPerSecond)
-        try easy.set(.lowSpeedSeconds, policy.lowSpeedSeconds)
-        try easy.set(.redirectsMax, policy.redirectsMax)
+        try easy.set(CURLOPT_USERAGENT, policy.userAgent)
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, policy.connectTimeoutMilliseconds)
+        try easy.set(CURLOPT_LOW_SPEED_LIMIT, policy.lowSpeedBytesPerSecond)
+        try easy.set(CURLOPT_LOW_SPEED_TIME, policy.lowSpeedSeconds)
+        try easy.set(CURLOPT_MAXREDIRS, policy.redirectsMax)
         // Ignores proxy environment variables, since the guard must see every address. A configured
         // proxy applies to all hosts.
-        try easy.set(.proxy, policy.proxy ?? "")
-        try easy.set(.noProxy, "")
+        try easy.set(CURLOPT_PROXY, policy.proxy ?? "")
+        try easy.set(CURLOPT_NOPROXY, "")
         // The proxy's response to CONNECT isn't a response of the origin.
-        try easy.set(.hidesProxyAnswers, 1)
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         guard let file = policy.certificatesFile else { return }
-        try easy.set(.certificatesFile, file)
+        try easy.set(CURLOPT_CAINFO, file)
         // libcurl would trust the system's certificate directory as well.
-        try easy.clear(.certificatesFolder)
+        try easy.set(CURLOPT_CAPATH, nil)
     }
 
     private func setFixedOptions(_ request: TransferRequest) throws(CurlError) {
-        try easy.set(.noSignal, 1)
+        try easy.set(CURLOPT_NOSIGNAL, 1)
         // Otherwise, ending a transfer during name resolution would block on the resolver (8 s with
         // an unresponsive name server, under 1 ms now) and stall all other transfers. The resolver
         // thread frees its memory when it finishes.
-        try easy.set(.quickExit, 1)
-        try easy.set(.unrestrictedAuth, 0)
-        try easy.set(.protocols, "http,https")
-        try easy.set(.redirectProtocols, "http,https")
-        try easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
+        try easy.set(CURLOPT_QUICK_EXIT, 1)
+        try easy.set(CURLOPT_UNRESTRICTED_AUTH, 0)
+        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         // With TLS, which may negotiate HTTP/2, further transfers to a host wait until the protocol
         // is known and then share the connection. Without TLS they would wait for the first
         // response.
-        try easy.set(.waitsForStreams, request.isSecure ? 1 : 0)
-        try easy.set(.bufferBytes, TransferPolicy.bufferBytes)
+        try easy.set(CURLOPT_PIPEWAIT, request.isSecure ? 1 : 0)
+        try easy.set(CURLOPT_BUFFERSIZE, TransferPolicy.bufferBytes)
         // Receivers decode content codings themselves, with limits. libcurl would decode up to five
         // nested codings, each of which can expand the data a thousandfold.
-        try easy.set(.decodesContent, 0)
+        try easy.set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     }
 
     private func setCallbacks() throws(CurlError) {
         // Unretained: `context` lives as long as `easy`, and only the driving thread invokes
         // callbacks.
         let pointer = Unmanaged.passUnretained(context).toOpaque()
-        try easy.set(.writeData, pointer)
-        try easy.set(.headerData, pointer)
-        try easy.set(.openSocketData, pointer)
+        try easy.set(CURLOPT_WRITEDATA, pointer)
+        try easy.set(CURLOPT_HEADERDATA, pointer)
+        try easy.set(CURLOPT_OPENSOCKETDATA, pointer)
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_WRITEFUNCTION, receiveBody))
         try easy.check(ccurl_set_receiver(easy.pointer, CURLOPT_HEADERFUNCTION, receiveHeader))
         try easy.check(ccurl_set_socket_opener(easy.pointer, openSocket))
         try easy.check(ccurl_set_socket_closer(easy.pointer, closeSocket))
-        try easy.set(.beforeRequestData, pointer)
+        try easy.set(CURLOPT_PREREQDATA, pointer)
         try easy.check(ccurl_set_before_request(easy.pointer, beforeRequest))
     }
 
     /// Whether response bytes arrived but not the end of the head. If a line exceeds libcurl's
     /// length limit, libcurl reports that it's out of memory.
     private var isInsideHead: Bool {
-        !context.hasHead && easy.offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
+        !context.hasHead && firstByteMicroseconds > 0
     }
 
     /// The error of an ended transfer. If one of our callbacks ended it, the error has our own
@@ -218,26 +225,6 @@ public final class Transfer {
             return CurlError(code, text: easy.errorText, osError: osError)
         }
     }
-}
-
-/// Timings and counters of one transfer (`curl_easy_getinfo(3)`). Times are relative to its start.
-public struct TransferMetrics: Hashable, Sendable {
-    /// When name resolution finished; 0 if the connection was reused.
-    public let nameMicroseconds: Int64
-    /// When the connection was established; 0 if it was reused.
-    public let connectMicroseconds: Int64
-    /// When the TLS handshake finished; 0 without TLS, and if the connection was reused.
-    public let tlsMicroseconds: Int64
-    /// When the first byte arrived.
-    public let firstByteMicroseconds: Int64
-    /// The number of body bytes, before content codings are decoded.
-    public let bytes: Int64
-    /// `1.0`, `1.1` or `2`; empty if there was no response.
-    public let httpVersion: String
-    /// `127.0.0.1:80` or `[::1]:80`; empty if no connection was made.
-    public let address: String
-    /// Whether an existing connection was reused.
-    public let isReused: Bool
 }
 
 /// Receives the response of a transfer. Called on the thread that drives the set.
