@@ -179,23 +179,17 @@ package final class CacheStage {
     /// Submits work to the disk thread. Returns false if there is none, it doesn't respond, or its
     /// queue is full.
     func ask(_ work: DiskWork, _ why: PendingWork, _ now: UnixTime) -> Bool {
-        guard let disk, !diskStall.isStalled,
-            disk.submit(DiskRequest(ticket: nextTicket, work: work, now: now))
-        else { return false }
-        pending[nextTicket] = why
-        nextTicket += 1
-        return true
+        guard let disk, !diskStall.isStalled else { return false }
+        let request = DiskRequest(ticket: nextTicket, work: work, now: now)
+        return expect(why, disk.submit(request))
     }
 
     /// Submits work to the thread for read-only directories. Returns false if there is none, it
     /// doesn't respond, or its queue is full.
     func ask(_ work: ReadOnlyWork, _ why: PendingWork) -> Bool {
-        guard let readOnly, !readOnlyStall.isStalled,
-            readOnly.submit(ReadOnlyRequest(ticket: nextTicket, work: work))
-        else { return false }
-        pending[nextTicket] = why
-        nextTicket += 1
-        return true
+        guard let readOnly, !readOnlyStall.isStalled else { return false }
+        let request = ReadOnlyRequest(ticket: nextTicket, work: work)
+        return expect(why, readOnly.submit(request))
     }
 
     /// Submits a copy. Returns false if the queue is full.
@@ -203,8 +197,13 @@ package final class CacheStage {
         let request = CopyRequest(
             ticket: nextTicket, source: source, target: body, comparand: filling.comparand,
             wantsDigest: filling.wantsDigest)
-        guard copier.submit(request) else { return false }
-        pending[nextTicket] = .copying(filling, body)
+        return expect(.copying(filling, body), copier.submit(request))
+    }
+
+    /// Notes what waits for the request of the next ticket, if it was accepted.
+    private func expect(_ why: PendingWork, _ isAccepted: Bool) -> Bool {
+        guard isAccepted else { return false }
+        pending[nextTicket] = why
         nextTicket += 1
         return true
     }

@@ -116,9 +116,9 @@ extension BodyHeader {
     /// `nil` if they aren't a header of a supported version.
     static func length(of bytes: [UInt8]) -> Int? {
         var reader = ByteReader(bytes)
-        guard reader.bytes(magic.count) == magic,
-            let fixed = reader.next(UInt32.self).flatMap({ fixedLengths[$0] }),
-            let length = reader.next(UInt32.self).map(Int.init),
+        guard (try? reader.bytes(magic.count)) == magic,
+            let version = try? reader.next(UInt32.self), let fixed = fixedLengths[version],
+            let length = (try? reader.next(UInt32.self)).map(Int.init),
             (fixed...lengthMax).contains(length)
         else { return nil }
         return length
@@ -127,113 +127,94 @@ extension BodyHeader {
     /// Parses a complete header; `nil` unless it is exactly as written by `encoded`.
     init?(_ bytes: [UInt8]) {
         guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
+        do throws(InvalidValue) { try self.init(intact: bytes) } catch { return nil }
+    }
+
+    private init(intact bytes: [UInt8]) throws(InvalidValue) {
         var head = ByteReader(bytes, from: Self.magic.count)
-        guard let version = head.next(UInt32.self) else { return nil }
+        let version = try head.next(UInt32.self)
         var reader = ByteReader(bytes, from: 24)
-        guard let bodyLength = reader.next(UInt64.self).flatMap({ Int(exactly: $0) }),
-            bodyLength <= IndexRow.bodyBytesMax,
-            let checksum = reader.next(UInt64.self),
-            let created = reader.next(Int64.self).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
-            let stored = reader.next(Int64.self).flatMap({ UnixTime(plausibleMilliseconds: $0) }),
-            let width = reader.next(UInt32.self), let height = reader.next(UInt32.self),
-            let pages = reader.next(UInt32.self),
-            let format = reader.next(Int16.self).flatMap({ ImageFormat(rawValue: $0) }),
-            let alpha = reader.next(UInt16.self),
-            let keyLength = reader.next(UInt32.self),
-            let lengths = reader.next(UInt16.self, count: 4),
-            let stillOf = reader.next(UInt32.self),
-            let cachingLengths =
-                version > 1 ? reader.next(UInt16.self, count: 2) : [Self.absent],
-            let parts = version > 2 ? Parts(&reader) : Parts(),
-            let info = ImageInfo(
-                format: format, storedWidth: Int64(width), height: Int64(height),
-                pages: Int64(pages), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
-                samples: Int64(alpha >> 8)),
-            let key = reader.text(Int(keyLength)),
-            let texts = Self.texts(lengths + cachingLengths.prefix(1), from: &reader),
-            let caching = Self.caching(texts[4], control: texts[3]),
-            let tags = Self.tags(parts, &reader), let extended = Self.extended(parts, &reader),
-            reader.isAtEnd,
-            cachingLengths.dropFirst().allSatisfy({ PipelineRevision.range.contains($0) })
-        else { return nil }
+        let bodyLength = try valid(Int(exactly: reader.next(UInt64.self)))
+        guard bodyLength <= IndexRow.bodyBytesMax else { throw InvalidValue() }
+        let checksum = try reader.next(UInt64.self)
+        let created = try valid(UnixTime(plausibleMilliseconds: reader.next(Int64.self)))
+        let stored = try valid(UnixTime(plausibleMilliseconds: reader.next(Int64.self)))
+        let sizes = try reader.next(UInt32.self, count: 3)
+        let format = try valid(ImageFormat(rawValue: reader.next(Int16.self)))
+        let alpha = try reader.next(UInt16.self)
+        let keyLength = try reader.next(UInt32.self)
+        var lengths = try reader.next(UInt16.self, count: 4)
+        let stillOf = try reader.next(UInt32.self)
+        let added = try version > 1 ? reader.next(UInt16.self, count: 2) : [Self.absent, 0]
+        lengths.append(added[0])
+        var parts = [Self.absent, Self.absent, Self.absent, 0]
+        var digest = Self.noDigest
+        if version > 2 {
+            parts = try reader.next(UInt16.self, count: parts.count)
+            digest = try reader.bytes(ContentDigest.byteCount)
+        }
+        guard parts[3] == 1 || (parts[3] == 0 && digest == Self.noDigest),
+            PipelineRevision.range.contains(added[1])
+        else { throw InvalidValue() }
+        let info = try valid(
+            ImageInfo(
+                format: format, storedWidth: Int64(sizes[0]), height: Int64(sizes[1]),
+                pages: Int64(sizes[2]), alpha: Int64(alpha & 0xFF), stillOf: Int64(stillOf),
+                samples: Int64(alpha >> 8)))
+        let key = try reader.text(Int(keyLength))
+        var texts: [String?] = []
+        for length in lengths { texts.append(try Self.header(length, from: &reader)) }
         var metadata = StoredMetadata(
             info: info, contentType: texts[0], etag: texts[1], lastModified: texts[2],
-            caching: caching.value)
-        (metadata.tags, metadata.extendedData) = (tags, extended.value)
-        metadata.digest = parts.digest
-        metadata.revision = cachingLengths.dropFirst().first ?? 0
+            caching: try Self.caching(texts[4], control: texts[3]))
+        if parts[0] != Self.absent {
+            metadata.tags = try valid(StoredMetadata.tags(inText: reader.text(Int(parts[0]))))
+        }
+        metadata.extendedData = try Self.extended(parts[1], parts[2], from: &reader)
+        metadata.digest = parts[3] == 1 ? ContentDigest(digest) : nil
+        metadata.revision = added[1]
+        guard reader.isAtEnd else { throw InvalidValue() }
         self.init(
             key: key, bodyLength: bodyLength, checksum: checksum,
             created: created, stored: stored, metadata: metadata)
     }
 
-    /// The fields of the fixed part that only version 3 has.
-    private struct Parts {
-        var tagsLength = absent
-        var typeLength = absent
-        var dataLength = absent
-        var digest: ContentDigest?
-
-        init() {}
-
-        init?(_ reader: inout ByteReader) {
-            guard let lengths = reader.next(UInt16.self, count: 4),
-                let digest = reader.bytes(ContentDigest.byteCount), lengths[3] <= 1,
-                lengths[3] == 1 || digest == noDigest
-            else { return nil }
-            (tagsLength, typeLength, dataLength) = (lengths[0], lengths[1], lengths[2])
-            self.digest = lengths[3] == 1 ? ContentDigest(digest) : nil
-        }
-    }
-
-    private static func tags(_ parts: Parts, _ reader: inout ByteReader) -> [String]? {
-        guard parts.tagsLength != absent else { return [] }
-        return reader.text(Int(parts.tagsLength)).flatMap { StoredMetadata.tags(inText: $0) }
-    }
-
     private static func extended(
-        _ parts: Parts, _ reader: inout ByteReader
-    ) -> (value: ExtendedData?, Void)? {
-        guard parts.typeLength != absent || parts.dataLength != absent else { return (nil, ()) }
-        guard let type = reader.text(Int(parts.typeLength)),
-            let bytes = reader.bytes(Int(parts.dataLength))
-        else { return nil }
-        let data = ExtendedData(bytes, mediaType: type)
-        return (try? data.check()) == nil ? nil : (data, ())
+        _ typeLength: UInt16, _ length: UInt16, from reader: inout ByteReader
+    ) throws(InvalidValue) -> ExtendedData? {
+        guard typeLength != absent || length != absent else { return nil }
+        let type = try reader.text(Int(typeLength))
+        let data = ExtendedData(try reader.bytes(Int(length)), mediaType: type)
+        guard (try? data.check()) != nil else { throw InvalidValue() }
+        return data
     }
 
     private static func caching(
         _ text: String?, control: String?
-    ) -> (value: OriginCaching?, Void)? {
-        guard let text else { return (nil, ()) }
-        return OriginCaching(storedText: text, control: control).map { ($0, ()) }
+    ) throws(InvalidValue) -> OriginCaching? {
+        guard let text else { return nil }
+        return try valid(OriginCaching(storedText: text, control: control))
     }
 
-    private static func texts(_ lengths: [UInt16], from reader: inout ByteReader) -> [String?]? {
-        var texts: [String?] = []
-        for length in lengths {
-            guard length != absent else {
-                texts.append(nil)
-                continue
-            }
-            guard let text = reader.text(Int(length)), StoredMetadata.mayBeHeader(text) else {
-                return nil
-            }
-            texts.append(text)
-        }
-        return texts
+    private static func header(
+        _ length: UInt16, from reader: inout ByteReader
+    ) throws(InvalidValue) -> String? {
+        guard length != absent else { return nil }
+        let text = try reader.text(Int(length))
+        guard StoredMetadata.mayBeHeader(text) else { throw InvalidValue() }
+        return text
     }
 
     private static func isIntact(_ bytes: [UInt8]) -> Bool {
         var reader = ByteReader(bytes, from: checksumOffset)
-        let stated = reader.next(UInt64.self)
+        let stated = try? reader.next(UInt64.self)
         var blank = ByteWriter(bytes)
         blank.replace(UInt64(0), at: checksumOffset)
         return stated == XXH3.hash64(blank.bytes.span.bytes)
     }
 }
 
-/// Reads the output of a `ByteWriter`; all results are `nil` once the input is exhausted.
+/// Reads the output of a `ByteWriter`; throws once the input is exhausted.
 struct ByteReader {
     private let all: [UInt8]
     private var offset: Int
@@ -245,29 +226,30 @@ struct ByteReader {
 
     var isAtEnd: Bool { offset == all.count }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
-        guard offset <= all.count, count >= 0, count <= all.count - offset else { return nil }
+    mutating func bytes(_ count: Int) throws(InvalidValue) -> [UInt8] {
+        guard offset <= all.count, count >= 0, count <= all.count - offset else {
+            throw InvalidValue()
+        }
         defer { offset += count }
         return Array(all[offset..<(offset + count)])
     }
 
-    mutating func next<Value: FixedWidthInteger>(_: Value.Type) -> Value? {
-        bytes(MemoryLayout<Value>.size).map { part in
-            part.withUnsafeBytes { Value(littleEndian: $0.loadUnaligned(as: Value.self)) }
+    mutating func next<Value: FixedWidthInteger>(_: Value.Type) throws(InvalidValue) -> Value {
+        try bytes(MemoryLayout<Value>.size).withUnsafeBytes {
+            Value(littleEndian: $0.loadUnaligned(as: Value.self))
         }
     }
 
-    mutating func next<Value: FixedWidthInteger>(_: Value.Type, count: Int) -> [Value]? {
+    mutating func next<Value: FixedWidthInteger>(
+        _: Value.Type, count: Int
+    ) throws(InvalidValue) -> [Value] {
         var values: [Value] = []
-        for _ in 0..<count {
-            guard let value = next(Value.self) else { return nil }
-            values.append(value)
-        }
+        for _ in 0..<count { values.append(try next(Value.self)) }
         return values
     }
 
-    mutating func text(_ count: Int) -> String? {
-        bytes(count).flatMap { String(validating: $0, as: UTF8.self) }
+    mutating func text(_ count: Int) throws(InvalidValue) -> String {
+        try valid(String(validating: bytes(count), as: UTF8.self))
     }
 }
 

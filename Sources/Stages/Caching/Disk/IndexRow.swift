@@ -138,8 +138,7 @@ extension IndexRow {
         _ row: borrowing Row, _ column: Int, _ value: (borrowing Row) -> Value?
     ) throws(InvalidValue) -> Value? {
         if row.isNull(column) { return nil }
-        guard let value = value(row) else { throw InvalidValue() }
-        return value
+        return try valid(value(row))
     }
 
     /// Returns an origin's text, if there is one.
@@ -168,7 +167,13 @@ extension IndexRow {
 }
 
 /// A stored value is one that this program never writes.
-private struct InvalidValue: Error {}
+struct InvalidValue: Error {}
+
+/// Returns a stored value; throws if it is `nil`, because this program never writes such a value.
+func valid<Value>(_ value: Value?) throws(InvalidValue) -> Value {
+    guard let value else { throw InvalidValue() }
+    return value
+}
 
 extension ImageInfo {
     /// Creates an image from stored properties; `nil` if they are invalid. `stillOf` is 0 if it
