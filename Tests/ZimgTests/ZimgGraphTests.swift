@@ -84,7 +84,10 @@ import Zimg
         }
     }
 
-    @Test(arguments: [ZimgSubsampling.yuv420, .yuv422, .yuv440, .yuv411, .yuv444])
+    @Test(arguments: [
+        ZimgSubsampling.yuv420, .yuv422, .yuv440, .yuv444,
+        ZimgSubsampling(horizontalLog2: 2, verticalLog2: 0),
+    ])
     func subsampledPlanesBecomeRGBOfAnotherSizeInOnePass(subsampling: ZimgSubsampling) throws {
         let source = ZimgFormat(width: 128, height: 96, planes: .yCbCr(subsampling))
         // A ramp in every plane, in luma coordinates: centered chroma lies on the same ramp.

@@ -114,8 +114,6 @@ public struct ZimgSubsampling: Hashable, Sendable {
     public static let yuv440 = ZimgSubsampling(horizontalLog2: 0, verticalLog2: 1)
     /// Half of both.
     public static let yuv420 = ZimgSubsampling(horizontalLog2: 1, verticalLog2: 1)
-    /// A quarter of the columns.
-    public static let yuv411 = ZimgSubsampling(horizontalLog2: 2, verticalLog2: 0)
 
     /// Creates any subsampling.
     public init(horizontalLog2: Int, verticalLog2: Int, siting: Siting = .center) {
@@ -406,8 +404,8 @@ public final class ZimgGraphCache {
 }
 
 /// The instruction sets used for resampling. zimg has separate loops for each; their results should
-/// be identical.
-public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
+/// be identical. The raw values are those of `czimg_code`.
+public enum ZimgCodePath: UInt32, CaseIterable, Sendable {
     /// The best available, at most AVX2: with AVX-512, zimg 3.0.4 reads wrong columns.
     case automatic
     /// Plain C, available on every processor; the reference for the others.
@@ -425,29 +423,7 @@ public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
     /// Whether the processor and operating system support the instruction set.
     public var isAvailable: Bool { czimg_has_code(shim) != 0 }
 
-    /// Whether it uses 512-bit registers.
-    public var isAVX512: Bool {
-        switch self {
-        case .avx512SKX, .avx512CLX, .avx512PMC, .avx512SNC: true
-        default: false
-        }
-    }
-
-    var shim: czimg_code {
-        switch self {
-        case .automatic: CZIMG_AUTOMATIC
-        case .portable: CZIMG_PORTABLE
-        case .sse: CZIMG_SSE
-        case .sse2: CZIMG_SSE2
-        case .avx: CZIMG_AVX
-        case .f16c: CZIMG_F16C
-        case .avx2: CZIMG_AVX2
-        case .avx512SKX: CZIMG_AVX512_SKX
-        case .avx512CLX: CZIMG_AVX512_CLX
-        case .avx512PMC: CZIMG_AVX512_PMC
-        case .avx512SNC: CZIMG_AVX512_SNC
-        }
-    }
+    var shim: czimg_code { czimg_code(rawValue: rawValue) }
 }
 
 extension CodecError {

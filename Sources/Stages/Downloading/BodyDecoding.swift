@@ -146,24 +146,17 @@ struct BodyDecryption {
     /// The number of bytes consumed.
     private var used = 0
 
-    /// The result of one turn.
-    struct Turn {
-        /// The number of bytes written.
-        let produced: Int
-        /// Whether the input is exhausted: the output is the body for the next decryptor.
-        let isEnd: Bool
-    }
-
     init(_ decryptors: [Decryptor]) { waiting = decryptors[...] }
 
     /// Whether all decryptors have been applied.
     var isDone: Bool { cipher == nil && waiting.isEmpty }
 
-    /// Writes at most as many bytes as `body` has into `room`, and consumes at most that many.
-    /// Throws for a body that the decryptor doesn't accept.
+    /// Writes at most as many bytes as `body` has into `room`, and consumes at most that many. At
+    /// the end the output is the body for the next decryptor. Throws for a body that the decryptor
+    /// doesn't accept.
     mutating func turn(
         _ body: RawSpan, into room: UnsafeMutableRawBufferPointer
-    ) throws(ImageError) -> Turn {
+    ) throws(ImageError) -> CipherStep {
         if cipher == nil { cipher = try next(body) }
         guard let cipher else { throw .defect("no decryptor is left") }
         let rest = body.extracting(droppingFirst: used)
@@ -171,7 +164,7 @@ struct BodyDecryption {
         let step = try cipher.step(input, isLast: input.byteCount == rest.byteCount, into: room)
         used += step.consumed
         if step.isEnd { (self.cipher, used) = (nil, 0) }
-        return Turn(produced: step.produced, isEnd: step.isEnd)
+        return step
     }
 
     private mutating func next(_ body: RawSpan) throws(ImageError) -> any BodyCipher {

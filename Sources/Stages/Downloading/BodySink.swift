@@ -484,11 +484,8 @@ struct ProgressPacer {
     mutating func publish(
         _ arrived: BlockReference, _ format: ImageFormat?, of received: Int, at now: UInt64
     ) {
-        (self.received, reported, reportedAt) = (UInt64(received), UInt64(received), now)
-        report(
-            JobProgress(
-                id: job.id, attempt: job.attempt, received: self.received, expected: expected,
-                arrived: arrived, format: format))
+        (self.received, reportedAt) = (UInt64(received), now)
+        send(arrived, format)
     }
 
     /// Starts reporting, with an immediate report.
@@ -504,11 +501,14 @@ struct ProgressPacer {
         if reported != received { send() }
     }
 
-    private mutating func send() {
-        guard isWanted else { return }
+    private mutating func send(
+        _ arrived: BlockReference? = nil, _ format: ImageFormat? = nil
+    ) {
+        guard isWanted || arrived != nil else { return }
         reported = received
         report(
             JobProgress(
-                id: job.id, attempt: job.attempt, received: received, expected: expected))
+                id: job.id, attempt: job.attempt, received: received, expected: expected,
+                arrived: arrived, format: format))
     }
 }
