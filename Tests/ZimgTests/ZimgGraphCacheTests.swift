@@ -20,7 +20,7 @@ import Zimg
         different.append(conversion(10))
         different[3].source.region = ZimgRegion(width: 99.5, height: 50)
         different.append(conversion(10))
-        different[4].chromaFilter = .point
+        different[4].chromaFilter = .bicubic(b: 0, c: 0.5)
         for conversion in different { try cache.withGraph(conversion) { _ in } }
         #expect(cache.counts == (hits: 0, misses: 5))
         #expect(cache.count == 5)

@@ -39,7 +39,7 @@ int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, v
                                   options.filter_bits, "interlace", options.interlace, "palette",
                                   TRUE, "bitdepth", options.palette.bits, "Q",
                                   options.palette.quality, "dither", options.palette.dither,
-                                  "effort", options.palette.effort, "strip", options.strip, NULL)
+                                  "effort", 7, "strip", options.strip, NULL)
             : vips_pngsave_target(in, target, "compression", options.compression, "filter",
                                   options.filter_bits, "interlace", options.interlace, "strip",
                                   options.strip, NULL);

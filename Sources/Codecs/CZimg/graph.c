@@ -80,8 +80,6 @@ static zimg_image_format describe(czimg_format from) {
 
 static zimg_resample_filter_e filter_of(czimg_filter filter) {
     switch (filter) {
-    case CZIMG_POINT:
-        return ZIMG_RESIZE_POINT;
     case CZIMG_BILINEAR:
         return ZIMG_RESIZE_BILINEAR;
     case CZIMG_BICUBIC:

@@ -78,13 +78,10 @@ public enum VipsEncoding: Sendable, Equatable {
         public var quality: Int
         /// The fraction of a pixel's error that is passed to its neighbors, 0 to 1.
         public var dither: Double
-        /// The effort, 1 (fast) to 10 (best).
-        public var effort: Int
 
         /// Creates a palette; the defaults are as similar to the image as possible.
-        public init(bits: Int = 8, quality: Int = 100, dither: Double = 1, effort: Int = 7) {
-            (self.bits, self.quality) = (bits, quality)
-            (self.dither, self.effort) = (dither, effort)
+        public init(bits: Int = 8, quality: Int = 100, dither: Double = 1) {
+            (self.bits, self.quality, self.dither) = (bits, quality, dither)
         }
     }
 
@@ -92,10 +89,6 @@ public enum VipsEncoding: Sendable, Equatable {
     public enum PNGFilter: Int, Sendable {
         case none = 0x08
         case sub = 0x10
-        case up = 0x20
-        case paeth = 0x80
-        /// The best filter for each row: smaller for photographs, but several times slower.
-        case adaptive = 0xF8
     }
 }
 
@@ -161,8 +154,7 @@ extension VipsImage {
 
 extension VipsEncoding.Palette {
     fileprivate var shim: cvips_palette {
-        cvips_palette(
-            bits: CInt(bits), quality: CInt(quality), dither: dither, effort: CInt(effort))
+        cvips_palette(bits: CInt(bits), quality: CInt(quality), dither: dither)
     }
 }
 

@@ -171,11 +171,8 @@ public struct ZimgConversion: Hashable, Sendable {
     }
 }
 
-/// Resampling filters. When reducing, the kernel is widened, except for `point`, so that no sample
-/// is skipped.
+/// Resampling filters. When reducing, the kernel is widened so that no sample is skipped.
 public enum ZimgFilter: Hashable, Sendable {
-    /// Nearest neighbor.
-    case point
     /// Triangle.
     case bilinear
     /// The Mitchell–Netravali family: (0, 0.5) is Catmull-Rom, (1/3, 1/3) Mitchell.
@@ -229,7 +226,6 @@ extension ZimgSubsampling.Siting {
 extension ZimgFilter {
     var shim: czimg_resampling {
         switch self {
-        case .point: czimg_resampling(filter: CZIMG_POINT, a: 0, b: 0)
         case .bilinear: czimg_resampling(filter: CZIMG_BILINEAR, a: 0, b: 0)
         case .bicubic(let b, let c): czimg_resampling(filter: CZIMG_BICUBIC, a: b, b: c)
         case .lanczos3: czimg_resampling(filter: CZIMG_LANCZOS, a: 3, b: 0)

@@ -198,7 +198,6 @@ typedef struct {
     int bits;
     int quality;
     double dither;
-    int effort;
 } cvips_palette;
 typedef struct {
     int compression;

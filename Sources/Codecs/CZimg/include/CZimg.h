@@ -12,7 +12,7 @@ typedef enum { CZIMG_GRAY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
 typedef enum { CZIMG_SITED_CENTER = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
 // For YCbCr.
 typedef enum { CZIMG_BT601 = 0, CZIMG_BT709 } czimg_matrix;
-typedef enum { CZIMG_POINT = 0, CZIMG_BILINEAR, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
+typedef enum { CZIMG_BILINEAR = 0, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
 
 typedef struct {
     uint32_t width;
