@@ -119,72 +119,21 @@ extension DiskTier {
         return policy.caches[CacheKey.cache(inStored: key)] ?? policy
     }
 
-    /// Returns the named cache of a key, if it has its own limits.
-    private func limited(_ key: String) -> (name: String, policy: DiskPolicy)? {
-        guard !policy.caches.isEmpty else { return nil }
+    /// The limits of the whole tier, and those of named caches that have some.
+    var allLimits: [DiskLimits] {
+        let own = policy.caches.filter(\.value.isLimited)
+        return [DiskLimits(cache: nil, policy: policy)]
+            + own.map { DiskLimits(cache: $0.key, policy: $0.value) }
+    }
+
+    /// Returns the limits that apply to an entry of a key: those of its cache, if it has some, and
+    /// those of the whole tier.
+    func limits(of key: String) -> [DiskLimits] {
+        let whole = DiskLimits(cache: nil, policy: policy)
+        guard !policy.caches.isEmpty else { return [whole] }
         let name = CacheKey.cache(inStored: key)
-        return policy.caches[name].flatMap { $0.isLimited ? (name, $0) : nil }
-    }
-
-    /// Returns why an entry can never fit into its cache; `nil` if it can.
-    func refusal(of charge: Int, _ key: String, length: Int) -> String? {
-        guard let own = limited(key), own.policy.bytesMax > 0, charge > own.policy.bytesMax else {
-            return nil
-        }
-        return "disk: \(length) bytes exceed the limit of the cache"
-    }
-
-    /// Returns whether one more entry fits into its cache's limits.
-    func fitsOwn(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) -> Bool {
-        guard let own = limited(key) else { return true }
-        let usage = try index.usage(of: own.name)
-        if own.policy.countMax > 0, usage.entries >= own.policy.countMax { return false }
-        return own.policy.bytesMax == 0 || usage.bytes + charge <= own.policy.bytesMax
-    }
-
-    /// Evicts the oldest entries of the key's cache until one more fits.
-    func makeOwnRoom(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) {
-        guard let own = limited(key), try !fitsOwn(charge, key, index) else { return }
-        beginTrim(of: own.name)
-        let bytes = own.policy.bytesMax > 0 ? own.policy.bytesMax - charge : Int.max
-        let entries = own.policy.countMax > 0 ? own.policy.countMax - 1 : Int.max
-        let cache = (name: own.name, type: own.policy.expireType)
-        while try dropOldest(of: cache, downTo: (bytes, entries), index) {}
-    }
-
-    private func beginTrim(of cache: String) {
-        if chores.trimmedCaches.insert(cache).inserted { counts.trims += 1 }
-    }
-
-    /// Starts trimming caches that exceed their limits.
-    func beginOwnTrims(_ index: DiskIndex) throws(DiskError) {
-        for (name, own) in policy.caches where own.isLimited {
-            let usage = try index.usage(of: name)
-            if own.bytesMax > 0 && usage.bytes > own.bytesMax
-                || own.countMax > 0 && usage.entries > own.countMax
-            {
-                beginTrim(of: name)
-            }
-        }
-    }
-
-    /// Starts trimming all caches on request.
-    func beginAllOwnTrims() {
-        for (name, own) in policy.caches where own.isLimited { beginTrim(of: name) }
-    }
-
-    /// Performs one step of trimming caches to their low-water marks.
-    func trimCaches(_ index: DiskIndex) throws(DiskError) -> Bool {
-        guard let name = chores.trimmedCaches.first else { return false }
-        if let own = policy.caches[name], own.isLimited {
-            let bytes = own.bytesMax > 0 ? own.lowWater : Int.max
-            let entries = own.countMax > 0 ? own.countLowWater : Int.max
-            let cache = (name: name, type: own.expireType)
-            if try dropOldest(of: cache, downTo: (bytes, entries), index) { return true }
-        }
-        chores.trimmedCaches.remove(name)
-        chores.isShrinking = true
-        return true
+        return [policy.caches[name].map { DiskLimits(cache: name, policy: $0) }, whole]
+            .compactMap { $0 }
     }
 
     /// Returns a batch of expired entries of one cache, if maximum ages differ between caches.
@@ -202,9 +151,21 @@ extension DiskTier {
     }
 }
 
+/// Limits, and the entries to which they apply.
+struct DiskLimits {
+    /// The named cache; `nil` for the whole tier.
+    let cache: String?
+    let policy: DiskPolicy
+}
+
 extension DiskPolicy {
     /// Whether it limits bytes or entries.
     var isLimited: Bool { bytesMax > 0 || countMax > 0 }
+
+    /// Returns whether a limit is exceeded.
+    func isExceeded(by usage: DiskUsage) -> Bool {
+        bytesMax > 0 && usage.total > bytesMax || countMax > 0 && usage.entries > countMax
+    }
 
     /// Whether a named cache has a different maximum age or uses a different date.
     var hasOwnAges: Bool {

@@ -216,13 +216,7 @@ extension DiskTier {
         nextNumber = max(nextNumber, floor + 1)
         chores = Chores()
         if try index.isSwept() { (chores.knownUpTo, chores.owesSwept) = (largest, false) }
-        let usage = try usage(of: index)
-        if policy.bytesMax > 0 && usage.total > policy.bytesMax
-            || policy.countMax > 0 && usage.entries > policy.countMax
-        {
-            beginTrim()
-        }
-        try beginOwnTrims(index)
+        try beginTrims(index)
     }
 
     /// Creates the file, whose mode SQLite uses for its log, and restricts existing modes.

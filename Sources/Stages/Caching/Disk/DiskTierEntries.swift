@@ -211,10 +211,13 @@ extension DiskTier {
 
     /// Returns why a body can never be stored; `nil` if it can.
     private func refusal(of charge: Int, _ write: DiskWrite) -> String? {
-        guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
-            return "disk: \(write.body.count) bytes exceed the limit of the whole tier"
+        let exceeded = limits(of: write.key).last {
+            $0.policy.bytesMax > 0 && charge > $0.policy.bytesMax
         }
-        return refusal(of: charge, write.key, length: write.body.count)
+        return exceeded.map { limits in
+            let what = limits.cache == nil ? "whole tier" : "cache"
+            return "disk: \(write.body.count) bytes exceed the limit of the \(what)"
+        }
     }
 }
 

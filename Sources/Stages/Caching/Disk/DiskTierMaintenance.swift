@@ -10,7 +10,6 @@ extension DiskTier {
             if accesses.isDue(now) { try flushSome(index) }
             if try correctDates(now, index) { return true }
             if try expire(now, index) { return true }
-            if try trimCaches(index) { return true }
             if try trim(index) { return true }
             // Before the files: a body in the old index is newer than a file of its key.
             if try salvage(now, index) { return true }
@@ -60,65 +59,81 @@ extension DiskTier {
     func fits(
         _ charge: Int, _ key: String, _ index: DiskIndex
     ) throws(DiskError) -> Bool {
-        guard try fitsOwn(charge, key, index) else { return false }
-        return try fits(charge, index)
+        for limits in limits(of: key) {
+            guard try fits(charge, limits, index) else { return false }
+        }
+        return true
     }
 
-    private func fits(_ charge: Int, _ index: DiskIndex) throws(DiskError) -> Bool {
-        let usage = try index.usage()
-        if policy.countMax > 0, usage.entries >= policy.countMax { return false }
-        guard policy.bytesMax > 0 else { return true }
-        return usage.bytes + charge <= (try room(for: index, below: policy.bytesMax))
+    private func fits(
+        _ charge: Int, _ limits: DiskLimits, _ index: DiskIndex
+    ) throws(DiskError) -> Bool {
+        let policy = limits.policy
+        guard policy.isLimited else { return true }
+        let usage = try index.usage(of: limits.cache)
+        let most = try target(
+            of: limits, bytes: policy.bytesMax, entries: policy.countMax, index)
+        return usage.entries < most.entries && usage.bytes + charge <= most.bytes
     }
 
     /// Evicts the oldest entries until one more of this size fits below the limits, those of its
     /// cache first.
     func makeRoom(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) {
-        try makeOwnRoom(charge, key, index)
-        guard try !fits(charge, index) else { return }
-        beginTrim()
-        var target = try target(of: index, bytes: policy.bytesMax, entries: policy.countMax)
-        if policy.bytesMax > 0 { target.bytes -= charge }
-        if policy.countMax > 0 { target.entries -= 1 }
-        while try dropOldest(downTo: target, index) {}
+        for limits in limits(of: key) {
+            guard try !fits(charge, limits, index) else { continue }
+            beginTrim(limits)
+            let most = try target(
+                of: limits, bytes: limits.policy.bytesMax, entries: limits.policy.countMax, index)
+            let target = (bytes: most.bytes - charge, entries: most.entries - 1)
+            while try dropOldest(of: limits, downTo: target, index) {}
+        }
     }
 
     /// Starts trimming to the low-water mark in steps.
-    func beginTrim() {
-        guard !chores.isTrimming, policy.bytesMax > 0 || policy.countMax > 0 else { return }
-        chores.isTrimming = true
-        counts.trims += 1
+    private func beginTrim(_ limits: DiskLimits) {
+        guard limits.policy.isLimited else { return }
+        if chores.trims.insert(limits.cache).inserted { counts.trims += 1 }
+    }
+
+    /// Starts trimming where a limit is exceeded.
+    func beginTrims(_ index: DiskIndex) throws(DiskError) {
+        for limits in allLimits {
+            let usage = try limits.cache == nil ? usage(of: index) : index.usage(of: limits.cache)
+            if limits.policy.isExceeded(by: usage) { beginTrim(limits) }
+        }
     }
 
     /// Starts trimming and expiry immediately.
     func trimNow() {
-        beginTrim()
-        beginAllOwnTrims()
+        for limits in allLimits { beginTrim(limits) }
         chores.expiresAt = nil
     }
 
     /// Returns the targets of a trim, treating a limit of 0 as unlimited.
     private func target(
-        of index: DiskIndex, bytes: Int, entries: Int
+        of limits: DiskLimits, bytes: Int, entries: Int, _ index: DiskIndex
     ) throws(DiskError) -> (bytes: Int, entries: Int) {
-        let bytesLeft = policy.bytesMax > 0 ? try room(for: index, below: bytes) : .max
-        return (bytesLeft, policy.countMax > 0 ? entries : .max)
-    }
-
-    /// Returns the space for entries below a total limit. They keep at least half of it despite
-    /// overhead, so that a limit of a few kilobytes doesn't empty the tier.
-    private func room(for index: DiskIndex, below limit: Int) throws(DiskError) -> Int {
+        let entriesLeft = limits.policy.countMax > 0 ? entries : .max
+        guard limits.policy.bytesMax > 0 else { return (.max, entriesLeft) }
+        guard limits.cache == nil else { return (bytes, entriesLeft) }
+        // Entries keep at least half of a total limit despite overhead, so that a limit of a few
+        // kilobytes doesn't empty the tier.
         let beside = try usage(of: index).overhead
-        return limit - min(beside, limit / 2)
+        return (bytes - min(beside, bytes / 2), entriesLeft)
     }
 
-    /// Performs one step of trimming to the low-water mark.
+    /// Performs one step of trimming to the low-water marks, those of named caches first.
     private func trim(_ index: DiskIndex) throws(DiskError) -> Bool {
-        guard chores.isTrimming else { return false }
-        let target = try target(
-            of: index, bytes: policy.lowWater, entries: policy.countLowWater)
-        if try dropOldest(downTo: target, index) { return true }
-        chores.isTrimming = false
+        guard !chores.trims.isEmpty else { return false }
+        let cache = chores.trims.compactMap { $0 }.first
+        let own = cache == nil ? policy : cache.flatMap { policy.caches[$0] }
+        if let policy = own, policy.isLimited {
+            let limits = DiskLimits(cache: cache, policy: policy)
+            let target = try target(
+                of: limits, bytes: policy.lowWater, entries: policy.countLowWater, index)
+            if try dropOldest(of: limits, downTo: target, index) { return true }
+        }
+        chores.trims.remove(cache)
         chores.isShrinking = true
         return true
     }
@@ -155,21 +170,21 @@ extension DiskTier {
         return try index.oldest(upTo: limit, count: Chores.batch)
     }
 
-    /// Removes a batch of the oldest entries, of all or of one cache; returns false if the rest is
+    /// Removes a batch of the oldest entries to which limits apply; returns false if the rest is
     /// within `target`.
-    func dropOldest(
-        of cache: (name: String, type: ExpireType)? = nil,
-        downTo target: (bytes: Int, entries: Int), _ index: DiskIndex
+    private func dropOldest(
+        of limits: DiskLimits, downTo target: (bytes: Int, entries: Int), _ index: DiskIndex
     ) throws(DiskError) -> Bool {
-        let usage = try index.usage(of: cache?.name)
+        let usage = try index.usage(of: limits.cache)
         var excess = usage.bytes - max(0, target.bytes)
         var surplus = usage.entries - max(0, target.entries)
         guard excess > 0 || surplus > 0 else { return false }
         try flushAccesses(index)
         let oldest = try index.oldest(
-            of: cache, upTo: UnixTime(milliseconds: .max), count: Chores.batch)
+            of: limits.cache.map { (name: $0, type: limits.policy.expireType) },
+            upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
-            let what = cache == nil ? "of \(usage.bytes) bytes" : "of a cache"
+            let what = limits.cache == nil ? "of \(usage.bytes) bytes" : "of a cache"
             throw DiskError(
                 .badIndex, "the index counts \(usage.entries) entries \(what) that do not exist")
         }
@@ -285,10 +300,8 @@ struct Chores: Sendable {
     var bucketsToSweep = Array((0..<BodyFiles.buckets).reversed())
     /// Files of a bucket that remain to be checked.
     var filesToSweep: [Int64] = []
-    /// Whether trimming to the low-water mark is in progress.
-    var isTrimming = false
-    /// Named caches that are being trimmed to their own low-water mark.
-    var trimmedCaches: Set<String> = []
+    /// What is being trimmed to its low-water mark: named caches, and `nil` for the whole tier.
+    var trims: Set<String?> = []
     /// When to check for expired entries next; `nil` for now.
     var expiresAt: UnixTime?
     /// Keys removed since the start, which must not be imported again.
