@@ -160,7 +160,7 @@ import Testing
         _ = try FileDescriptor.open(target, [.create, .writeOnly])
         #expect(symlink(target, path) == 0)
         let tier = try fixture.tier()
-        #expect(tier.health.reason?.text.hasPrefix("cannot open index.sqlite: ELOOP") == true)
+        #expect(tier.state.health.reason?.text.hasPrefix("cannot open index.sqlite: ELOOP") == true)
         #expect(FileBytes.read(target) == [])
     }
 }

@@ -59,7 +59,7 @@ import Testing
         tier.degrade(DiskError(.full, "no space"), at(ahead))
         #expect(!tier.isRetryDue(at(ahead + 1)))
         tier.maintainAll(at(0))
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
     }
 
     @Test func entriesInMemoryKeepWhatWasLeftOfTheirTime() throws {

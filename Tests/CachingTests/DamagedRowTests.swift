@@ -123,7 +123,7 @@ import Testing
         tier.flush(at(200))
         tier.put("after", sample(5_000), jpegFacts, at(210))
         #expect(tier.look("after", at(210)) == sample(5_000), "\(damage)")
-        #expect(tier.health == .healthy, "\(damage)")
+        #expect(tier.state.health == .healthy, "\(damage)")
         let usage = try #require(tier.usage(at(210)), "\(damage)")
         #expect(usage.entries > 0 && usage.bytes >= 512 * usage.entries, "\(damage): \(usage)")
         #expect(policy.bytesMax == 0 || usage.bytes <= policy.bytesMax, "\(damage): \(usage)")

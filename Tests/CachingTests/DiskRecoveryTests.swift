@@ -60,7 +60,7 @@ import Testing
         try FileDescriptor.openDirectory(fixture.path).unlink(file)
         #expect(tier.get("a") == nil)
         #expect(tier.usage(at(0))?.entries == 0)
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
     }
 
     /// Opening a FIFO would block until a writer appears.
@@ -73,7 +73,7 @@ import Testing
         try #require(mkfifo("\(fixture.path)/\(file)", 0o600) == 0)
         #expect(tier.get("a") == nil)
         #expect(tier.usage(at(0))?.entries == 0)
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         tier.put("b", sample(40_000))
         #expect(tier.get("b") == sample(40_000))
     }
@@ -86,7 +86,7 @@ import Testing
         let file = try #require(fixture.bodyFiles().first)
         try fixture.rewrite(file) { $0.removeLast($0.count - length) }
         #expect(tier.get("a") == nil)
-        #expect(tier.damaged == 1)
+        #expect(tier.state.damaged == 1)
         #expect(try fixture.bodyFiles().isEmpty)
     }
 
@@ -98,7 +98,7 @@ import Testing
         let file = try #require(fixture.bodyFiles().first)
         try fixture.rewrite(file) { $0[$0.count - 40_000 + place] ^= 1 }
         #expect(tier.get("a") == nil)
-        #expect(tier.damaged == 1)
+        #expect(tier.state.damaged == 1)
         tier.put("a", sample(40_000))
         #expect(tier.get("a") == sample(40_000))
     }
@@ -112,7 +112,7 @@ import Testing
         }
         let tier = try fixture.tier()
         #expect(tier.get("a") == nil)
-        #expect(tier.damaged == 1)
+        #expect(tier.state.damaged == 1)
     }
 
     @Test func aWholeFileWithoutARowIsTakenIn() throws {
@@ -216,8 +216,8 @@ import Testing
             for index in 0..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index) }
         }
         let tier = try fixture.tier()
-        #expect(tier.health == .healthy)
-        #expect(tier.rebuilt == 1)
+        #expect(tier.state.health == .healthy)
+        #expect(tier.state.rebuilt == 1)
         #expect(try fixture.names().contains("index.sqlite.bad-1"))
         tier.put("new", sample(20_000, seed: 999))
         tier.maintainAll()
@@ -226,7 +226,7 @@ import Testing
         }
         #expect(tier.get("new") == sample(20_000, seed: 999))
         #expect(tier.usage(at(0))?.entries == 301)
-        #expect(tier.damaged == 0)
+        #expect(tier.state.damaged == 0)
     }
 
     @Test func pagesThatGoBadWhileItIsOpenAreNoticedAndRepaired() throws {
@@ -242,7 +242,7 @@ import Testing
         }
         let tier = try fixture.tier()
         for number in 0..<2_000 { _ = tier.get("key number \(number)") }
-        #expect(tier.rebuilt >= 1)
+        #expect(tier.state.rebuilt >= 1)
         tier.maintainAll()
         #expect(tier.get("big") == sample(40_000))
         tier.put("after", sample(30))
@@ -258,12 +258,13 @@ import Testing
             try connection.setUserVersion(version)
         }
         let tier = try fixture.tier()
-        #expect(tier.rebuilt == 1)
+        #expect(tier.state.rebuilt == 1)
         let old = try Connection(path: fixture.path + "/index.sqlite.bad-1")
         #expect(try old.userVersion() == Int64(version))
         tier.maintainAll()
         #expect(tier.get("a") == sample(40_000))
-        #expect(tier.quarantineReason?.text == "the index has version \(version) instead of 5")
+        let reason = tier.state.quarantineReason?.text
+        #expect(reason == "the index has version \(version) instead of 5")
     }
 
     @Test func aForeignDatabaseIsSetAside() throws {
@@ -274,7 +275,7 @@ import Testing
             try connection.execute("CREATE TABLE entries(x)")
         }
         let tier = try fixture.tier()
-        #expect(tier.rebuilt == 1)
+        #expect(tier.state.rebuilt == 1)
         tier.put("a", sample(40))
         #expect(tier.get("a") == sample(40))
     }
@@ -302,7 +303,7 @@ import Testing
         try FileDescriptor.open("\(bucket)/README", [.create, .writeOnly]).writeAll([1])
         let tier = try fixture.tier()
         tier.maintainAll()
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         #expect(try fixture.bodyFiles().contains("files/07/README"), "not ours, so not touched")
         #expect(try !fixture.bodyFiles().contains("files/07/0000000000000007"), "no whole body")
     }

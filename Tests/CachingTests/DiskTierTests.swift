@@ -16,7 +16,7 @@ import Testing
             #expect(tier.get("https://a.test/x.jpg") == bytes)
         }
         let tier = try fixture.tier()
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         #expect(tier.get("https://a.test/x.jpg") == bytes)
         #expect(tier.locate("https://a.test/x.jpg", at(0))?.metadata == originalFacts)
         #expect(tier.get("https://a.test/y.jpg") == nil)
@@ -111,7 +111,7 @@ import Testing
             tier.put("k", sample(length, seed: 2))
         }
         #expect(!isRead(row, tier))
-        #expect(tier.damaged == 0 && tier.health == .healthy)
+        #expect(tier.state.damaged == 0 && tier.state.health == .healthy)
         let isReplaced = [.replaced, .clearedAndReplaced].contains(departure)
         #expect(tier.get("k") == (isReplaced ? sample(length, seed: 2) : nil))
     }
@@ -124,9 +124,9 @@ import Testing
         let row = try #require(tier.locate("k", at(0)))
         try fixture.rewrite(try #require(try fixture.bodyFiles().first)) { $0[30_000] ^= 1 }
         #expect(!isRead(row, tier))
-        #expect(tier.damaged == 1 && tier.locate("k", at(0)) == nil)
+        #expect(tier.state.damaged == 1 && tier.locate("k", at(0)) == nil)
         #expect(!isRead(row, tier))
-        #expect(tier.damaged == 1, "it is gone by then")
+        #expect(tier.state.damaged == 1, "it is gone by then")
     }
 
     private func isRead(_ row: IndexRow, _ tier: DiskTier) -> Bool {
@@ -168,21 +168,23 @@ import Testing
         let tier = try fixture.tier(
             DiskPolicy(countMax: 4, ageMax: 100, expireType: .modification))
         for number in 0..<4 { tier.put("\(number)", sample(100), jpegFacts, at(Int64(number))) }
-        #expect(tier.counts.trims == 0 && tier.counts.trimmed.entries == 0, "just the limit")
+        #expect(tier.state.counts.trims == 0, "just the limit")
+        #expect(tier.state.counts.trimmed.entries == 0)
         tier.put("4", sample(100), jpegFacts, at(4))
         tier.maintainAll(at(4))
         let left = try #require(tier.usage(at(4))).entries
         #expect(left == 2, "the half")
         let charge = UInt64(DiskTier.charge(key: "0", bodyLength: 100, headerLength: 0))
-        #expect(tier.counts.trims == 1)
-        #expect(tier.counts.trimmed.entries == 3 && tier.counts.trimmed.bytes == 3 * charge)
+        #expect(tier.state.counts.trims == 1)
+        #expect(tier.state.counts.trimmed.entries == 3)
+        #expect(tier.state.counts.trimmed.bytes == 3 * charge)
         #expect(tier.remove("4", at(4)))
-        #expect(tier.counts.trimmed.entries == 3 && tier.counts.expired.entries == 0)
+        #expect(tier.state.counts.trimmed.entries == 3 && tier.state.counts.expired.entries == 0)
         tier.maintainAll(at(300))
         #expect(tier.usage(at(300))?.entries == 0)
-        #expect(tier.counts.expired.entries == 1 && tier.counts.expired.bytes == charge)
-        #expect(tier.counts.trims == 1 && tier.counts.trimmed.entries == 3)
-        #expect(tier.counts.failures == 0 && tier.damaged == 0)
+        #expect(tier.state.counts.expired.entries == 1 && tier.state.counts.expired.bytes == charge)
+        #expect(tier.state.counts.trims == 1 && tier.state.counts.trimmed.entries == 3)
+        #expect(tier.state.counts.failures == 0 && tier.state.damaged == 0)
     }
 
     @Test func aBodyOverTheWholeLimitIsSkippedAndEvictsNothing() throws {
@@ -193,7 +195,7 @@ import Testing
         let result = big.withUnsafeBytes { tier.write("b", $0, jpegFacts, at(0)) }
         #expect(result == .skipped("disk: 100000 bytes exceed the limit of the whole tier"))
         #expect(tier.get("a") != nil)
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
     }
 
     @Test func aTierThatIsOverItsLimitAtTheStartIsTrimmed() throws {

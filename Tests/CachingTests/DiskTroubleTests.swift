@@ -18,13 +18,13 @@ import Testing
             results.append(bytes.withUnsafeBytes { tier.write("k\(number)", $0, jpegFacts, at(1)) })
         }
         #expect(results.last != .stored)
-        #expect(tier.health.reason?.kind == .full)
+        #expect(tier.state.health.reason?.kind == .full)
         #expect(tier.get("before", at(1)) == sample(1_000), "reading continues")
         try #require(tier.index).connection.execute("PRAGMA max_page_count = 1000000")
         let bytes = sample(500)
         #expect(bytes.withUnsafeBytes { tier.write("a", $0, jpegFacts, at(2)) } != .stored)
         tier.put("a", bytes, jpegFacts, at(7))
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         #expect(tier.get("a", at(7)) == bytes)
     }
 
@@ -38,14 +38,14 @@ import Testing
         let bytes = sample(40_000)
         let result = bytes.withUnsafeBytes { tier.write("k", $0, jpegFacts, at(1)) }
         #expect(result.reason?.hasPrefix("disk: failed: cannot write files/") == true)
-        #expect(tier.health.reason?.kind == .failed)
+        #expect(tier.state.health.reason?.kind == .failed)
         #expect(tier.get("k", at(1)) == nil)
         try root.unlink("files")
         try root.rename("elsewhere", to: "files")
         #expect(!tier.maintain(at(2)), "it is left alone for a while")
-        #expect(tier.health != .healthy)
+        #expect(tier.state.health != .healthy)
         tier.maintainAll(at(6))
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         tier.put("k", bytes, jpegFacts, at(6))
         #expect(tier.get("k", at(6)) == bytes)
     }
@@ -72,14 +72,14 @@ import Testing
         _ = try CacheDirectory(path: fixture.path)
         try FileDescriptor.makeDirectory(path: fixture.path + "/index.sqlite")
         let tier = try fixture.tier()
-        #expect(tier.health != .healthy)
+        #expect(tier.state.health != .healthy)
         #expect(tier.get("k") == nil)
         let bytes = sample(10)
         let result = bytes.withUnsafeBytes { tier.write("k", $0, jpegFacts, at(0)) }
         #expect(result != .stored)
         try FileDescriptor.openDirectory(fixture.path).removeDirectory("index.sqlite")
         #expect(tier.get("k", at(6)) == nil)
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
         tier.put("k", bytes, jpegFacts, at(6))
     }
 

@@ -57,7 +57,7 @@ import Testing
         #expect(results.prefix(2) == [.stored, .stored])
         #expect(results[2].reason?.hasPrefix("disk: failed: cannot write files/") == true)
         #expect(results[3].reason?.hasPrefix("disk: failed") == true)
-        #expect(tier.health.reason?.kind == .failed)
+        #expect(tier.state.health.reason?.kind == .failed)
         try root.unlink("files")
         try root.rename("elsewhere", to: "files")
         #expect(tier.get("first", at(1)) == sample(100))
@@ -78,7 +78,7 @@ import Testing
         let results = tier.write(samples, at(1))
         #expect(results.count == 16)
         #expect(results.allSatisfy { $0 != .stored })
-        #expect(tier.health.reason?.kind == .full)
+        #expect(tier.state.health.reason?.kind == .full)
         #expect(tier.get("old", at(1)) == sample(40_000, seed: 1))
         #expect(try fixture.bodyFiles() == files, "no file without its entry")
     }

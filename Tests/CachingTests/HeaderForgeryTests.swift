@@ -52,7 +52,7 @@ import XXHash
         tier.maintainAll()
         #expect(tier.get("a") == nil)
         #expect(try fixture.bodyFiles().isEmpty)
-        #expect(tier.health == .healthy)
+        #expect(tier.state.health == .healthy)
     }
 
     /// A file with the highest possible number, which has no successor.

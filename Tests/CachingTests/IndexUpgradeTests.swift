@@ -111,7 +111,8 @@ import XXHash
 
     private func expectAll(_ tier: DiskTier) {
         #expect(
-            tier.rebuilt == 0, "it was quarantined: \(String(describing: tier.quarantineReason))")
+            tier.state.rebuilt == 0,
+            "it was quarantined: \(String(describing: tier.state.quarantineReason))")
         for (place, length) in Self.lengths.enumerated() {
             let row = tier.locate("k\(length)", at(0))
             #expect(row?.metadata == properties(place + 1), "\(length) bytes")

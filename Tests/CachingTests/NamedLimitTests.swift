@@ -193,13 +193,13 @@ import Testing
         try fixture.rewrite("index.sqlite") { for place in 0..<100 { $0[place] = 0x55 } }
         let tier = try fixture.tier(policy(DiskPolicy(countMax: 1_000)))
         tier.maintainAll()
-        #expect(tier.rebuilt == 1)
+        #expect(tier.state.rebuilt == 1)
         let files = try counted(fixture, "cold")
         #expect(files.entries > 0, "the files were taken in")
         #expect(try tier.index?.usage(of: "cold") == files)
-        #expect(tier.usageByCache.isEmpty, "not counted yet")
+        #expect(tier.state.caches.isEmpty, "not counted yet")
         _ = tier.perform(DiskRequest(ticket: 1, work: .maintain, now: at(0)))
-        #expect(tier.usageByCache["cold"] == files)
+        #expect(tier.state.caches["cold"] == files)
         for number in 0..<60 {
             _ = tier.remove(key(number % 2 == 0 ? "hot" : "cold", number), at(0))
         }

@@ -239,7 +239,7 @@ import Testing
         let cache = try stage()
         #expect(reason(cache).contains("it is in use"), "\(reason(cache))")
         #expect(try cache.get(long) == nil)
-        _ = tier.health
+        _ = tier.state.health
     }
 
     @Test func ownDirectoryIsNotItsOwnFurtherOne() throws {

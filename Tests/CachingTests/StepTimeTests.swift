@@ -51,7 +51,7 @@ import Testing
         Self.fill(tier, 20, length: length)
         tier.trimNow()
         #expect(Self.steps(tier, at(20)) == [Int](repeating: 1, count: 10))
-        #expect(tier.counts.trimmed.entries == 10)
+        #expect(tier.state.counts.trimmed.entries == 10)
         for number in 0..<20 {
             #expect((tier.get("\(number)", at(20)) != nil) == (number >= 10), "entry \(number)")
         }
@@ -64,7 +64,7 @@ import Testing
         let tier = try Self.tier(fixture, DiskPolicy(ageMax: 60))
         Self.fill(tier, 8, length: length)
         #expect(Self.steps(tier, at(1_000)) == [Int](repeating: 1, count: 8))
-        #expect(tier.counts.expired.entries == 8)
+        #expect(tier.state.counts.expired.entries == 8)
         #expect(try fixture.bodyFiles().isEmpty)
     }
 

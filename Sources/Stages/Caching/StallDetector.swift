@@ -94,7 +94,7 @@ extension CacheStage {
     /// first report.
     package var diskStatus: DiskStatus? {
         guard let since = diskStalledSince else { return lastDiskStatus.map(withStalls) }
-        var status = withStalls(lastDiskStatus ?? .unknown)
+        var status = withStalls(lastDiskStatus ?? DiskStatus())
         let text = "an operation does not complete: check the disk of --cache-dir"
         status.health = .degraded(DiskError(.stalled, text), retryAt: since)
         status.degradedSince = status.degradedSince ?? since
@@ -165,14 +165,5 @@ extension CacheStage {
 extension PendingWork {
     fileprivate var isClearing: Bool {
         if case .clearing = self { true } else { false }
-    }
-}
-
-extension DiskStatus {
-    /// The status before the first answer.
-    fileprivate static var unknown: DiskStatus {
-        DiskStatus(
-            health: .healthy, usage: nil, damaged: 0, rebuilt: 0, quarantineReason: nil,
-            upgradedFrom: nil, degradedSince: nil, counts: DiskCounts(), caches: [:])
     }
 }

@@ -30,21 +30,8 @@ final class DiskTier {
     /// Work that is done in steps.
     var chores = Chores()
 
-    /// Whether the tier works, and if not, why.
-    var health: DiskHealth {
-        didSet { if case .healthy = health { degradedSince = nil } }
-    }
-    private(set) var degradedSince: UnixTime?
-    /// Counters since the process started.
-    var counts = DiskCounts()
-    /// The number of damaged entries that were removed.
-    var damaged = 0
-    /// The number of indexes that were set aside.
-    var rebuilt = 0
-    /// The reason for the last of them.
-    var quarantineReason: DiskError?
-    /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
-    var upgradedFrom: Int64?
+    /// Health and counters; its usage is that of the last report.
+    var state = DiskStatus()
     /// The index that was set aside, while its bodies are being imported.
     var salvaging: QuarantinedIndex?
     /// The size of the index's log and of the set-aside indexes when last checked.
@@ -52,9 +39,6 @@ final class DiskTier {
 
     /// Monotonic nanoseconds, for the time limits of steps.
     private let clock: @Sendable () -> UInt64
-
-    /// The usage of named caches when last checked.
-    var usageByCache: [String: DiskUsage] = [:]
 
     /// Opens the tier; starts degraded if that fails.
     init(
@@ -65,7 +49,6 @@ final class DiskTier {
         self.clock = clock
         self.policy = policy
         files = BodyFiles(in: directory)
-        health = .healthy
         open(now)
     }
 
@@ -90,7 +73,7 @@ final class DiskTier {
     /// Returns whether to attempt writing: the tier is healthy, or the pause after the last failure
     /// is over.
     func isRetryDue(_ now: UnixTime) -> Bool {
-        switch health {
+        switch state.health {
         case .healthy: true
         case .degraded(_, let retryAt):
             // Setting the clock back must not extend the pause.
@@ -125,11 +108,11 @@ final class DiskTier {
     }
 
     func degrade(_ error: DiskError, _ now: UnixTime) {
-        if case .healthy = health {
-            degradedSince = now
-            counts.failures += 1
+        if case .healthy = state.health {
+            state.degradedSince = now
+            state.counts.failures += 1
         }
-        health = .degraded(error, retryAt: now.adding(milliseconds: DiskHealth.pause))
+        state.health = .degraded(error, retryAt: now.adding(milliseconds: DiskHealth.pause))
     }
 }
 
@@ -168,7 +151,7 @@ extension DiskTier {
                 try quarantineIndex(for: error)
                 try begin()
             }
-            health = .healthy
+            state.health = .healthy
         } catch {
             index = nil
             degrade(error, now)
@@ -209,7 +192,7 @@ extension DiskTier {
         try prepareIndex()
         let index = try DiskIndex(Self.indexName, in: directory, policy: policy)
         self.index = index
-        upgradedFrom = index.upgradedFrom ?? upgradedFrom
+        state.upgradedFrom = index.upgradedFrom ?? state.upgradedFrom
         let largest = try index.largestNumber()
         // Only a new index doesn't know the files, so their numbers are determined.
         let floor = largest > 0 ? largest : try files.largestNumber()
@@ -232,8 +215,8 @@ extension DiskTier {
     /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between leaves
     /// an index that is still detected as bad. Bodies that only it contains are imported in steps.
     private func quarantineIndex(for reason: DiskError) throws(DiskError) {
-        rebuilt += 1
-        quarantineReason = reason
+        state.rebuilt += 1
+        state.quarantineReason = reason
         salvaging = nil
         let taken = try? Set(directory.root.openDirectory(".").entries())
         let name =

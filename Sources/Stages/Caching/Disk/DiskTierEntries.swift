@@ -44,7 +44,7 @@ extension DiskTier {
             guard isWhole, XXH3.hash64(UnsafeRawBufferPointer(buffer)) == row.checksum else {
                 // Removed or overwritten since it was located: a miss, but not damaged.
                 guard try index.place(ofNumber: row.number) != nil else { return false }
-                damaged += 1
+                state.damaged += 1
                 try drop([IndexVictim(row)], index)
                 return false
             }
@@ -81,7 +81,7 @@ extension DiskTier {
 
     /// Counts a lost entry, whose charge may have been wrong as well.
     func noteDamaged() {
-        damaged += 1
+        state.damaged += 1
         chores.isRecounting = true
     }
 
@@ -137,17 +137,17 @@ extension DiskTier {
         guard isRetryDue(now) else { return writes.map { _ in .skipped(unwritable) } }
         let group = attempt(now) { (index) throws(DiskError) in try commit(writes, index) }
         guard let group else { return writes.map { _ in .skipped(unwritable) } }
-        counts.bytesWritten += group.bytes
+        state.counts.bytesWritten += group.bytes
         if let failure = group.failure {
             degrade(failure, now)
         } else if group.results.contains(.stored) {
-            health = .healthy
+            state.health = .healthy
         }
         let missing = writes.count - group.results.count
         return group.results + (0..<missing).map { _ in .skipped(unwritable) }
     }
 
-    private var unwritable: String { "disk: \(health.reason?.description ?? "not open")" }
+    private var unwritable: String { "disk: \(state.health.reason?.description ?? "not open")" }
 
     private func commit(
         _ writes: [DiskWrite], _ index: DiskIndex

@@ -5,7 +5,7 @@ extension DiskTier {
     /// immediately.
     func maintain(_ now: UnixTime) -> Bool {
         guard isRetryDue(now) else { return false }
-        if health != .healthy, !probe(now) { return false }
+        if state.health != .healthy, !probe(now) { return false }
         return attempt(now) { (index) throws(DiskError) in
             if accesses.isDue(now) { try flushSome(index) }
             if try correctDates(now, index) { return true }
@@ -35,7 +35,7 @@ extension DiskTier {
         attempt(now) { (index) throws(DiskError) in
             try files.probe()
             try index.transaction { () throws(DiskError) in }
-            health = .healthy
+            state.health = .healthy
             return true
         } ?? false
     }
@@ -92,7 +92,7 @@ extension DiskTier {
     /// Starts trimming to the low-water mark in steps.
     private func beginTrim(_ limits: DiskLimits) {
         guard limits.policy.isLimited else { return }
-        if chores.trims.insert(limits.cache).inserted { counts.trims += 1 }
+        if chores.trims.insert(limits.cache).inserted { state.counts.trims += 1 }
     }
 
     /// Starts trimming where a limit is exceeded.
@@ -153,7 +153,7 @@ extension DiskTier {
         let victims =
             policy.hasOwnAges ? try overAge(now, index) : try overAgeOfAll(now, index)
         let removed = try dropSome(victims, index)
-        counts.expired.add(removed)
+        state.counts.expired.add(removed)
         let isLast = victims.count < Chores.batch && removed.count == victims.count
         if policy.hasOwnAges ? victims.isEmpty : isLast {
             chores.expiresAt = now.adding(milliseconds: Chores.expiryPeriod)
@@ -195,7 +195,7 @@ extension DiskTier {
             }
             return excess > 0 || surplus > 0
         }
-        counts.trimmed.add(try dropSome(Array(victims), index))
+        state.counts.trimmed.add(try dropSome(Array(victims), index))
         return !victims.isEmpty
     }
 

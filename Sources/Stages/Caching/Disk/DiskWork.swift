@@ -78,22 +78,24 @@ enum DiskResult: Sendable {
 
 package struct DiskStatus: Sendable, Hashable {
     /// Whether it works, and if not, why.
-    package var health: DiskHealth
+    package var health = DiskHealth.healthy {
+        didSet { if case .healthy = health { degradedSince = nil } }
+    }
     /// Entries and bytes; `nil` while the index can't be read.
     package var usage: DiskUsage?
     /// The number of damaged entries that were removed.
-    package var damaged: Int
+    package var damaged = 0
     /// The number of indexes that were set aside and rebuilt.
-    package var rebuilt: Int
+    package var rebuilt = 0
     /// The reason for the last of them.
     package var quarantineReason: DiskError?
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     package var upgradedFrom: Int64?
     package var degradedSince: UnixTime?
     /// Counters since the process started.
-    package var counts: DiskCounts
+    package var counts = DiskCounts()
     /// The usage of named caches, up to about a second old.
-    package var caches: [String: DiskUsage]
+    package var caches: [String: DiskUsage] = [:]
 }
 
 extension DiskTier {
@@ -117,7 +119,7 @@ extension DiskTier {
             return .maintained(true)
         case .maintain:
             let hasMore = maintain(now)
-            if !hasMore, let usage = try? index?.usageByCache() { usageByCache = usage }
+            if !hasMore, let usage = try? index?.usageByCache() { state.caches = usage }
             return .maintained(hasMore)
         case .renew(let key, let renewal): renew(key, renewal, now)
         case .adopt(let policy): adopt(policy, now)
@@ -128,13 +130,9 @@ extension DiskTier {
     }
 
     func status(_ now: UnixTime) -> DiskStatus {
-        // In this order, because reading the usage may reveal that the index is damaged.
-        let usage = usage(now)
-        return DiskStatus(
-            health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
-            quarantineReason: quarantineReason, upgradedFrom: upgradedFrom,
-            degradedSince: degradedSince, counts: counts,
-            caches: usageByCache)
+        // May reveal that the index is damaged.
+        state.usage = usage(now)
+        return state
     }
 
     /// Returns small bodies with the lookup, because another round trip through the bus thread
