@@ -247,21 +247,23 @@ extension CacheStage {
     func fill(
         _ body: Body, from source: CopySource, for filling: Filling, _ now: UnixTime
     ) throws(ImageError) {
+        let request = CopyRequest(
+            ticket: nextTicket, source: source, target: body, comparand: filling.comparand,
+            wantsDigest: filling.wantsDigest)
         guard body.length < Self.largeBytes else {
-            if !ask(copying: source, into: body, for: filling) { throw Self.tooMuchWaits }
+            guard expect(.copying(filling, body), copier.submit(request)) else {
+                throw Self.tooMuchWaits
+            }
             return
         }
-        try source.copy(into: body)
-        let end = CopyAnswer(
-            ticket: 0, error: nil, isSame: filling.comparand.map(body.isEqual) ?? false,
-            digest: filling.wantsDigest ? body.digest : nil)
-        didFill(body, filling, end, now)
+        didFill(body, filling, request.perform(), now)
     }
 
-    /// Continues with a filled body.
+    /// Continues with a filled body, or answers with the error of the copy.
     private func didFill(
         _ body: Body, _ filling: Filling, _ end: CopyAnswer, _ now: UnixTime
     ) {
+        if let error = end.error { return self.answer(filling.job, .failed(error)) }
         switch filling {
         case .query(let job, let work, var finding):
             finding.metadata.digest = finding.metadata.digest ?? end.digest
@@ -278,15 +280,8 @@ extension CacheStage {
 
     /// Handles a completed copy.
     func copied(_ answer: CopyAnswer, _ now: UnixTime) {
-        guard case .copying(let filling, let body)? = pending.removeValue(forKey: answer.ticket)
-        else { return }
-        guard let error = answer.error else {
-            return didFill(body, filling, answer, now)
-        }
-        switch filling {
-        case .query(let job, _, _): self.answer(job, .failed(error))
-        case .store(let job, _, _): self.answer(job, .failed(error))
-        case .comparison(let job, _): self.answer(job, .failed(error))
+        if case .copying(let filling, let body)? = pending.removeValue(forKey: answer.ticket) {
+            didFill(body, filling, answer, now)
         }
     }
 

@@ -71,7 +71,7 @@ package final class CacheStage {
     /// is cleared before it answers again.
     var owesClear = false
     var pending: [UInt64: PendingWork] = [:]
-    private var nextTicket: UInt64 = 1
+    private(set) var nextTicket: UInt64 = 1
     var isMaintaining = false
     /// Whether the disk removes expired and excess entries by itself; false until the configured
     /// settings are known.
@@ -192,16 +192,8 @@ package final class CacheStage {
         return expect(why, readOnly.submit(request))
     }
 
-    /// Submits a copy. Returns false if the queue is full.
-    func ask(copying source: CopySource, into body: Body, for filling: Filling) -> Bool {
-        let request = CopyRequest(
-            ticket: nextTicket, source: source, target: body, comparand: filling.comparand,
-            wantsDigest: filling.wantsDigest)
-        return expect(.copying(filling, body), copier.submit(request))
-    }
-
     /// Notes what waits for the request of the next ticket, if it was accepted.
-    private func expect(_ why: PendingWork, _ isAccepted: Bool) -> Bool {
+    func expect(_ why: PendingWork, _ isAccepted: Bool) -> Bool {
         guard isAccepted else { return false }
         pending[nextTicket] = why
         nextTicket += 1

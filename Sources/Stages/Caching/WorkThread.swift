@@ -301,9 +301,7 @@ extension PendingWork {
         switch self {
         case .query(let job, _, _), .entryWork(let job, _, _): job
         case .scanning(let job, _, _, _), .trimming(let job, _, _): job
-        case .copying(.query(let job, _, _), _): job
-        case .copying(.store(let job, _, _), _): job
-        case .copying(.comparison(let job, _), _): job
+        case .copying(let filling, _): filling.job
         case .writing, .removing, .clearing, .maintaining, .flushing, .noting, .checking: nil
         }
     }
@@ -335,6 +333,14 @@ enum Filling {
     case store(CacheJob?, StoreWork, StorePlan)
     /// Only the comparison with a staged body.
     case comparison(CacheJob, Body)
+
+    /// The job that it answers.
+    var job: CacheJob? {
+        switch self {
+        case .query(let job, _, _), .comparison(let job, _): job
+        case .store(let job, _, _): job
+        }
+    }
 
     /// Whether to compute the body's digest: the body is kept or delivered, and the digest isn't
     /// known yet.

@@ -121,11 +121,7 @@ struct WriteBehind {
 
     /// Removes all keys; returns the numbers of the dropped writes.
     mutating func removeAll() -> [UInt64] {
-        let numbers = queue.map(\.number)
-        for write in queue { bytes -= write.charge }
-        queue = []
-        latest = [:]
-        return numbers
+        remove(where: { _ in true }).map(\.number)
     }
 
     /// Removes matching writes in the same way.
