@@ -9,7 +9,7 @@ final class DownloadLoop {
     /// Checks addresses in URLs if a proxy connects to them.
     private var proxied: AddressGuard?
     private let jars = CookieJars()
-    private let inbox: DownloadInbox
+    let inbox: DownloadInbox
     let space: any SharingSpace
     let onProgress: @Sendable (JobProgress) -> Void
     private let onOutcome: @Sendable (JobOutcome) -> Void
@@ -54,7 +54,6 @@ final class DownloadLoop {
                 try transfers.perform()
                 lookupsToBegin = 0
                 harvest()
-                harvestLocal()
                 decodeSlice()
                 for download in active.values where download.sink.hasUnpublishedBytes {
                     download.sink.publish()
@@ -83,6 +82,7 @@ final class DownloadLoop {
         if batch.isStopping {
             for id in Array(active.keys) + local.active.keys { end(id, .shuttingDown) }
         }
+        report(batch.answers)
     }
 
     /// Applies settings to transfers that start from now on.

@@ -103,7 +103,8 @@ package final class Downloader: Sendable {
     }
 }
 
-/// The requests of other threads since the loop's last turn. Limited by the number of jobs.
+/// The requests and answers of other threads since the loop's last turn. Limited by the number of
+/// jobs.
 final class DownloadInbox: Sendable {
     /// A job and its deadline.
     struct Admission: Sendable {
@@ -118,6 +119,8 @@ final class DownloadInbox: Sendable {
         var progress: Set<JobID> = []
         var arrived: Set<JobID> = []
         var cancellations: Set<JobID> = []
+        /// What the file readers have read.
+        var answers: [FileReaders.Answer] = []
         /// New settings for transfers.
         var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
         var isStopping = false
@@ -167,6 +170,8 @@ final class DownloadInbox: Sendable {
     func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
         state.withLock { $0.batch.settings = (configuration, policy) }
     }
+
+    func put(_ answer: FileReaders.Answer) { state.withLock { $0.batch.answers.append(answer) } }
 
     func stop() {
         state.withLock { $0.batch.isStopping = true }

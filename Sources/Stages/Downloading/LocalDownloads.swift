@@ -1,7 +1,6 @@
 import Curl
 import Linux
 import Model
-import Synchronization
 
 /// The jobs of a loop that don't involve libcurl.
 final class LocalDownloads {
@@ -15,24 +14,8 @@ final class LocalDownloads {
     }
 
     var active: [JobID: Active] = [:]
-    /// Answers that the loop has not handled yet.
-    let answers = AnswerBox()
     /// `nil` before the first file.
     var readers: FileReaders?
-
-    /// Collects answers of the reading threads.
-    final class AnswerBox: Sendable {
-        private let waiting = Mutex([FileReaders.Answer]())
-
-        func put(_ answer: FileReaders.Answer) { waiting.withLock { $0.append(answer) } }
-
-        func removeAll() -> [FileReaders.Answer] {
-            waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
-            }
-        }
-    }
 
     /// Applies the new deadlines and progress requests of a batch.
     func apply(_ batch: DownloadInbox.Batch, at now: UInt64) {
@@ -124,8 +107,8 @@ extension DownloadLoop {
     }
 
     /// Reports what the file readers have read.
-    func harvestLocal() {
-        for answer in local.answers.removeAll() {
+    func report(_ answers: [FileReaders.Answer]) {
+        for answer in answers {
             guard var download = local.active[answer.task.job], download.task === answer.task else {
                 // Canceled, so the outcome was already reported.
                 if case .success(let body) = answer.result { space.discard(body.block) }
@@ -153,15 +136,15 @@ extension DownloadLoop {
     /// Ends all local jobs at shutdown.
     func stopLocal() {
         local.readers?.stop()
-        harvestLocal()
+        report(inbox.drain().answers)
     }
 
     private func fileReaders() throws(ImageError) -> FileReaders {
         if let readers = local.readers { return readers }
-        let (answers, waker) = (local.answers, waker)
+        let (inbox, waker) = (inbox, waker)
         do throws(Errno) {
             let readers = try FileReaders(into: space) { answer in
-                answers.put(answer)
+                inbox.put(answer)
                 waker.wake()
             }
             local.readers = readers
