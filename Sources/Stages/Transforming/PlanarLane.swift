@@ -85,11 +85,7 @@ struct PlanarLane {
 
     private func joined(_ planes: [Plane]) throws(ImageError) -> StepImage {
         let pixels = try InterleavedPixels(joining: isGray ? planes : sampler.rgb(planes))
-        do {
-            return try StepImage(pixels, sampler: sampler)
-        } catch {
-            throw ImageError(transforming: error, step: "open")
-        }
+        return try ImageError.mapping("open") { try StepImage(pixels, sampler: sampler) }
     }
 }
 

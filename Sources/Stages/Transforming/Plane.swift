@@ -245,16 +245,13 @@ struct PlaneSampler {
     private func convert(
         _ conversion: ZimgConversion, _ sources: [Plane], _ targets: [Plane]
     ) throws(ImageError) {
-        do {
-            try withExtendedLifetime((sources, targets)) { () throws(CodecError) in
-                try graphs.withGraph(conversion) { graph throws(CodecError) in
-                    try graph.process(
-                        from: sources.map(\.source), to: targets.map(\.target),
-                        isCancelled: { cancellation.isCancelled })
-                }
+        defer { withExtendedLifetime((sources, targets)) {} }
+        try ImageError.mapping("resize") {
+            try graphs.withGraph(conversion) { graph throws(CodecError) in
+                try graph.process(
+                    from: sources.map(\.source), to: targets.map(\.target),
+                    isCancelled: { cancellation.isCancelled })
             }
-        } catch {
-            throw ImageError(transforming: error, step: "resize")
         }
     }
 }

@@ -229,26 +229,21 @@ enum Opacity {
     static func isOpaque(
         _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, isDeep: Bool
     ) -> Bool {
-        let bands = Int(plane.bands.rawValue)
         guard plane.bands == .rgba || plane.bands == .grayAlpha else { return true }
-        if isDeep { return isOpaque(deep: pixels, plane, bands) }
-        return (0..<plane.size.height).allSatisfy { row in
-            let start = row * plane.stride + bands - 1
-            var common: UInt8 = 255
-            for column in 0..<plane.size.width { common &= pixels[start + column * bands] }
-            return common == 255
-        }
+        return isDeep
+            ? isOpaque(pixels, plane, as: UInt16.self) : isOpaque(pixels, plane, as: UInt8.self)
     }
 
-    /// Checks 16-bit samples.
-    private static func isOpaque(
-        deep pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, _ bands: Int
+    private static func isOpaque<Sample: FixedWidthInteger>(
+        _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, as _: Sample.Type
     ) -> Bool {
-        (0..<plane.size.height).allSatisfy { row in
-            let start = row * plane.stride + 2 * (bands - 1)
-            var common = UInt16.max
+        let (bands, bytes) = (Int(plane.bands.rawValue), MemoryLayout<Sample>.size)
+        return (0..<plane.size.height).allSatisfy { row in
+            let start = row * plane.stride + bytes * (bands - 1)
+            var common = Sample.max
             for column in 0..<plane.size.width {
-                common &= pixels.load(fromByteOffset: start + 2 * column * bands, as: UInt16.self)
+                common &= pixels.load(
+                    fromByteOffset: start + bytes * column * bands, as: Sample.self)
             }
             return common == .max
         }

@@ -147,10 +147,8 @@ struct TransformJob {
         let current = try run(steps, on: stepImage(source))
         let header = current.image.header
         var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
-        do {
+        try ImageError.mapping("pixels") {
             try samples.withUnsafeMutableBytes { try current.image.write(to: $0) }
-        } catch {
-            throw ImageError(transforming: error, step: "pixels")
         }
         return RenderedImage(size: header.size, bands: header.bands, samples: samples)
     }
@@ -192,11 +190,7 @@ struct TransformJob {
     }
 
     private func stepImage(_ source: PixelSource) throws(ImageError) -> StepImage {
-        do {
-            return try StepImage(source, sampler: sampler)
-        } catch {
-            throw ImageError(transforming: error, step: "open")
-        }
+        try ImageError.mapping("open") { try StepImage(source, sampler: sampler) }
     }
 
     /// Checks that the decoder produced the bit depth that the steps support.
@@ -227,12 +221,7 @@ struct PaintJob {
         if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         try work.limits.check(work.size, step: "paint")
         if sampler.cancellation.isCancelled { throw .cancelled }
-        let current: StepImage
-        do {
-            current = try canvas()
-        } catch {
-            throw ImageError(transforming: error, step: "paint")
-        }
+        let current = try ImageError.mapping("paint") { try canvas() }
         return try Encoder(work, cancellation: sampler.cancellation).encode(current, to: output)
     }
 
@@ -279,6 +268,17 @@ extension ImageError {
         ImageError(.limitExceeded, message) {
             $0.limit = limit
             $0.step = step
+        }
+    }
+
+    /// Returns the result of `body`, and converts its errors to those of a step.
+    static func mapping<Result>(
+        _ step: String, _ body: () throws -> Result
+    ) throws(ImageError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ImageError(transforming: error, step: step)
         }
     }
 

@@ -63,12 +63,9 @@ struct Encoder {
     func encode(
         _ whole: StepImage, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let (current, image): (StepImage, VipsImage)
-        do {
-            current = embedsThumbnail ? try whole.computed() : whole
-            image = try pixels(of: current)
-        } catch {
-            throw ImageError(transforming: error, step: "encode")
+        let (current, image) = try ImageError.mapping("encode") {
+            let current = embedsThumbnail ? try whole.computed() : whole
+            return (current, try pixels(of: current))
         }
         let bands = image.header.bands
         let spec = try spec(spec(besideGray: bands < 3)) {
@@ -107,11 +104,8 @@ struct Encoder {
         _ spec: EncodingSpecification, thumbnail: () throws -> StepImage
     ) throws(ImageError) -> EncodingSpecification {
         guard embedsThumbnail else { return spec }
-        let jpeg: [UInt8]
-        do {
-            jpeg = try EmbeddedThumbnail.jpeg(of: flattened(thumbnail().image))
-        } catch {
-            throw ImageError(transforming: error, step: "encode")
+        let jpeg = try ImageError.mapping("encode") {
+            try EmbeddedThumbnail.jpeg(of: flattened(thumbnail().image))
         }
         var spec = spec
         spec.embedded = try spec.embedded.with(thumbnail: jpeg)

@@ -101,11 +101,7 @@ extension ImageStep {
     func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
         let bytes = current.image.header.bytesPerBand
         try check(checkedSize(after: current.size), of: current.size, limits, bytesPerBand: bytes)
-        do {
-            return try apply(to: current)
-        } catch {
-            throw ImageError(transforming: error, step: name)
-        }
+        return try ImageError.mapping(name) { try apply(to: current) }
     }
 
     /// Adds the operation to a plan after checking the limits of its result.
