@@ -192,11 +192,9 @@ struct Resampling {
         let header = image.header
         guard !isIdentity(header) else { return image }
         let isMixed = header.hasAlpha && !isOpaque
-        let planes = try image.withPixels { pixels throws(VipsError) in
-            Result { () throws(CodecError) in
-                try Self.planes(pixels, header, premultiplied: isMixed)
-            }
-        }.get()
+        let planes = try image.withMemory {
+            try Self.planes($0, header, premultiplied: isMixed)
+        }
         let sampled = try planes.map { try sampler.sample($0, active, to: target) }
         let pixels = try InterleavedPixels(
             joining: sampled, premultiplied: isMixed, isDeep: header.bytesPerBand == 2)
@@ -299,9 +297,16 @@ struct StepFrames {
         }
         let colored = try frame.image.colored()
         let image = try colored.header.hasAlpha ? colored : colored.withAlpha()
-        return try image.withPixels { pixels throws(VipsError) in
-            Result { try body(pixels) }
-        }.get()
+        return try image.withMemory(body)
+    }
+}
+
+extension VipsImage {
+    /// Calls `withPixels` with a body that may throw any error.
+    func withMemory<Value>(
+        _ body: (UnsafeRawBufferPointer) throws -> Value
+    ) throws -> Value {
+        try withPixels { pixels throws(VipsError) in Result { try body(pixels) } }.get()
     }
 }
 

@@ -75,6 +75,15 @@ struct EncodingSpecification {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
     }
 
+    /// Whether chroma is subsampled: by default below quality 90, as in libvips and other encoders.
+    var subsamplesChroma: Bool {
+        switch options.subsampling {
+        case .auto: quality < 90
+        case .yuv420: true
+        case .yuv444: false
+        }
+    }
+
     /// Returns the requested effort, else the format's default; 0 if it has none.
     func effort(_ format: ImageFormat) -> Int {
         format.traits.output?.efforts?.effective(options.effort) ?? 0

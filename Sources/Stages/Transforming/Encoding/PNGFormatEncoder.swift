@@ -35,9 +35,7 @@ struct PNGFormatEncoder: FormatEncoder {
             size: header.size, bands: header.bands, bytesPerBand: header.bytesPerBand,
             filter: spec.isPhotograph ? .adaptive : .none, level: level,
             cancellation: spec.cancellation)
-        try image.withPixels { pixels throws(VipsError) in
-            Result { try png.write(pixels, to: writer) }
-        }.get()
+        try image.withMemory { try png.write($0, to: writer) }
         try addColors(spec.samples, to: writer)
         return header.hasAlpha
     }

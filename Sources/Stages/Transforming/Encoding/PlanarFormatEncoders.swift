@@ -14,7 +14,8 @@ struct JPEGFormatEncoder: FormatEncoder {
     ) throws {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
-            width: size.width, height: size.height, subsampling: subsampling(lane, spec),
+            width: size.width, height: size.height,
+            subsampling: lane.isGray ? .gray : spec.subsamplesChroma ? .yuv420 : .yuv444,
             quality: quality(spec), isProgressive: spec.options.isProgressive,
             optimizesCoding: spec.options.optimizesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
@@ -30,16 +31,11 @@ struct JPEGFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let subsampling: VipsEncoding.Subsampling =
-            switch spec.options.subsampling {
-            case .auto: .auto
-            case .yuv420: .quarter
-            case .yuv444: .full
-            }
         try image.save(
             .jpeg(
                 quality: quality(spec), progressive: spec.options.isProgressive,
-                optimized: spec.options.optimizesCoding, subsampling: subsampling)
+                optimized: spec.options.optimizesCoding,
+                subsampling: spec.subsamplesChroma ? .quarter : .full)
         ) { writer.append($0) }
         return image.header.hasAlpha
     }
@@ -51,18 +47,6 @@ struct JPEGFormatEncoder: FormatEncoder {
     }
 
     private func quality(_ spec: EncodingSpecification) -> Int { max(1, spec.quality) }
-
-    /// Below quality 90, chroma is subsampled, as in libvips and other encoders.
-    private func subsampling(
-        _ lane: PlanarLane, _ spec: EncodingSpecification
-    ) -> JPEGEncoding.Subsampling {
-        if lane.isGray { return .gray }
-        return switch spec.options.subsampling {
-        case .auto: spec.quality < 90 ? .yuv420 : .yuv444
-        case .yuv420: .yuv420
-        case .yuv444: .yuv444
-        }
-    }
 }
 
 /// Profile and metadata as JPEG segments (ITU-T T.81, B.2.4.6).
@@ -130,14 +114,12 @@ struct WebPFormatEncoder: FormatEncoder {
         let colored = image.header.bands < 3 ? try image.convertedToSRGB() : image
         let header = colored.header
         let encoding = encoding(header.size, spec)
-        try colored.withPixels { pixels throws(VipsError) in
-            Result { () throws(CodecError) in
-                try WebPEncoder.encode(
-                    pixels: SampleSource(memory: pixels, stride: header.width * header.bands),
-                    bands: header.bands, as: encoding, to: { writer.append($0) },
-                    isCancelled: { spec.cancellation.isCancelled })
-            }
-        }.get()
+        try colored.withMemory { pixels in
+            try WebPEncoder.encode(
+                pixels: SampleSource(memory: pixels, stride: header.width * header.bands),
+                bands: header.bands, as: encoding, to: { writer.append($0) },
+                isCancelled: { spec.cancellation.isCancelled })
+        }
         return try header.hasAlpha && hasAlpha(writer.bytes)
     }
 
@@ -195,7 +177,7 @@ struct AVIFFormatEncoder: FormatEncoder {
     func encode(
         _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        let chroma = lane.isGray ? .gray : chroma(spec)
+        let chroma: AVIFEncoding.Chroma = lane.isGray ? .gray : chroma(spec)
         let step = chroma == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         try withExtendedLifetime(planes) { () throws(CodecError) in
@@ -212,25 +194,17 @@ struct AVIFFormatEncoder: FormatEncoder {
         let colored = try image.colored()
         let header = colored.header
         let encoding = encoding(header.size, chroma(spec), spec)
-        return try colored.withPixels { pixels throws(VipsError) in
-            Result { () throws(CodecError) in
-                try AVIFEncoder.encode(
-                    pixels: SampleSource(
-                        memory: pixels,
-                        stride: header.width * header.bands * header.bytesPerBand),
-                    bands: header.bands, as: encoding, to: { writer.append($0) },
-                    isCancelled: { spec.cancellation.isCancelled })
-            }
-        }.get()
+        return try colored.withMemory { pixels in
+            try AVIFEncoder.encode(
+                pixels: SampleSource(
+                    memory: pixels, stride: header.width * header.bands * header.bytesPerBand),
+                bands: header.bands, as: encoding, to: { writer.append($0) },
+                isCancelled: { spec.cancellation.isCancelled })
+        }
     }
 
-    /// Chroma is subsampled below quality 90, as in JPEG.
     private func chroma(_ spec: EncodingSpecification) -> AVIFEncoding.Chroma {
-        switch spec.options.subsampling {
-        case .auto: spec.quality < 90 ? .yuv420 : .yuv444
-        case .yuv420: .yuv420
-        case .yuv444: .yuv444
-        }
+        spec.subsamplesChroma ? .yuv420 : .yuv444
     }
 
     private func encoding(
