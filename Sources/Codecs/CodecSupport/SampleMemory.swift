@@ -47,3 +47,13 @@ public struct SampleTarget {
         memory.baseAddress?.assumingMemoryBound(to: type)
     }
 }
+
+/// How much of an image its bytes contain.
+public enum ArrivedPixels: Sendable {
+    /// Nothing that could be shown.
+    case nothing
+    /// Some of it, or all of it if the decoder can't tell.
+    case part
+    /// All of it, although the end of the file may be missing.
+    case whole
+}

@@ -261,7 +261,7 @@ public struct JPEGRowDecoder: ~Copyable {
     public consuming func decode(
         into memory: UnsafeMutableRawBufferPointer, columns: Int, rows: Int,
         isCancelled: () -> Bool
-    ) throws(CodecError) -> JPEGArrival {
+    ) throws(CodecError) -> ArrivedPixels {
         guard (1...width).contains(columns), (1...height).contains(rows),
             memory.count == columns * rows * bands
         else { throw CodecError(kind: .internal, text: "the memory does not match the rows") }
@@ -273,19 +273,12 @@ public struct JPEGRowDecoder: ~Copyable {
                 isCancelledCallback, context, &arrival, &failure)
         }
         guard status == CJPEG_OK else { throw CodecError(failure) }
-        return JPEGArrival(arrival)
+        return ArrivedPixels(arrival)
     }
 }
 
-/// How much of an image its bytes contain.
-public enum JPEGArrival: Sendable {
-    /// Nothing that could be shown.
-    case nothing
-    /// Some of it, or all of it if the file isn't truncated.
-    case part
-    /// All of it, although the end-of-image marker is missing.
-    case whole
-
+extension ArrivedPixels {
+    /// If there is no end-of-image marker, a part may be all of it.
     fileprivate init(_ arrival: cjpeg_arrival) {
         switch arrival {
         case CJPEG_ARRIVED: self = .whole

@@ -1,6 +1,7 @@
 // CPixbuf is imported for its linker flags, which only apply if Swift imports the module.
 internal import CPixbuf
 internal import CPixbufShims
+public import CodecSupport
 
 /// A gdk-pixbuf loader, which reads one format from memory.
 public struct PixbufLoader: Hashable, Sendable {
@@ -22,12 +23,11 @@ public struct PixbufLoader: Hashable, Sendable {
     ///   - height: the height in the file's header.
     ///   - bands: 3, or 4 with straight alpha. With 3, the image's alpha is dropped.
     ///   - pixels: `width` × `height` × `bands` bytes.
-    /// - Throws: if the bytes are damaged, incomplete or not supported by the loader, or memory is
-    ///   short.
+    /// - Throws: `corrupt`, also if the loader doesn't support the bytes; `outOfMemory`.
     public func decode(
         _ bytes: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
         into pixels: UnsafeMutableRawBufferPointer
-    ) throws(PixbufError) {
+    ) throws(CodecError) {
         precondition(bands == 3 || bands == 4)
         precondition(pixels.count == width * height * bands, "a byte for each sample")
         var text: UnsafeMutablePointer<CChar>?
@@ -38,21 +38,10 @@ public struct PixbufLoader: Hashable, Sendable {
                 bytes.baseAddress, bytes.count, pixels.baseAddress, &text)
         }
         guard status == 0 else {
-            throw PixbufError(taking: text, lacksMemory: Int(status) == CPIXBUF_NO_MEMORY)
+            defer { cpixbuf_free_text(text) }
+            throw CodecError(
+                kind: Int(status) == CPIXBUF_NO_MEMORY ? .outOfMemory : .corrupt,
+                text: text.map { String(cString: $0) } ?? "")
         }
-    }
-}
-
-/// Why gdk-pixbuf failed.
-public struct PixbufError: Error, Hashable, Sendable {
-    /// gdk-pixbuf's message; for logs, not for clients.
-    public let text: String
-    /// Whether memory is too short for the image.
-    public let lacksMemory: Bool
-
-    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool) {
-        self.text = text.map { String(cString: $0) } ?? ""
-        self.lacksMemory = lacksMemory
-        cpixbuf_free_text(text)
     }
 }

@@ -1,5 +1,6 @@
 internal import CRSVG
 internal import CRSVGShims
+public import CodecSupport
 
 // CRSVG is imported for its linker flags, which only apply if Swift imports the module.
 
@@ -15,11 +16,13 @@ public struct SVGDrawing: ~Copyable {
     public static let sideMax = 32_767
 
     /// Parses a drawing. The bytes aren't used afterwards.
-    public init(_ bytes: UnsafeRawBufferPointer) throws(SVGError) {
+    ///
+    /// - Throws: `corrupt`, `outOfMemory`.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(CodecError) {
         var text: UnsafeMutablePointer<CChar>?
         var status: Int32 = 0
         guard let handle = crsvg_open(bytes.baseAddress, bytes.count, &status, &text) else {
-            throw SVGError(taking: text, lacksMemory: Int(status) == CRSVG_NO_MEMORY)
+            throw CodecError(status, taking: text)
         }
         var (width, height) = (0.0, 0.0)
         crsvg_size(handle, &width, &height)
@@ -30,30 +33,25 @@ public struct SVGDrawing: ~Copyable {
 
     /// Draws the whole image at this size, as straight-alpha RGBA with four bytes per pixel. The
     /// memory must be zeroed. Sides are 1 to `sideMax`.
+    ///
+    /// - Throws: `corrupt`; `outOfMemory`, also for the size.
     public borrowing func draw(
         into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int
-    ) throws(SVGError) {
+    ) throws(CodecError) {
         precondition((1...Self.sideMax).contains(width) && (1...Self.sideMax).contains(height))
         precondition(pixels.count == 4 * width * height, "four bytes for each pixel")
         var text: UnsafeMutablePointer<CChar>?
         let status = crsvg_draw(
             handle, Int32(width), Int32(height), pixels.baseAddress, &text)
-        guard status == 0 else {
-            throw SVGError(taking: text, lacksMemory: Int(status) == CRSVG_NO_MEMORY)
-        }
+        guard status == 0 else { throw CodecError(status, taking: text) }
     }
 }
 
-/// Why librsvg failed.
-public struct SVGError: Error, Hashable, Sendable {
-    /// librsvg's message; for logs, not for clients.
-    public let text: String
-    /// Whether memory is too short for the drawing, or for its size.
-    public let lacksMemory: Bool
-
-    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool) {
-        self.text = text.map { String(cString: $0) } ?? ""
-        self.lacksMemory = lacksMemory
+extension CodecError {
+    fileprivate init(_ status: Int32, taking text: UnsafeMutablePointer<CChar>?) {
+        self.init(
+            kind: Int(status) == CRSVG_NO_MEMORY ? .outOfMemory : .corrupt,
+            text: text.map { String(cString: $0) } ?? "")
         crsvg_free_text(text)
     }
 }

@@ -64,8 +64,7 @@ extension VipsImage {
             try loader.decode(
                 bytes, width: size.width, height: size.height, bands: bands, into: pixels.bytes)
         } catch {
-            let kind = error.lacksMemory ? VipsError.Kind.tooLarge : .corrupt
-            throw VipsError(kind: kind, operation: "pixbuf", text: error.text)
+            throw VipsError(error, operation: "pixbuf")
         }
         return try .pixels(pixels, size, bands: bands)
     }

@@ -245,17 +245,13 @@ struct SVGDecoder: FormatDecoder {
         do {
             try drawing.draw(into: pixels.bytes, width: size.width, height: size.height)
         } catch {
-            throw VipsError(decoding: error)
+            throw VipsError(error, operation: "svg")
         }
         return try .pixels(pixels, size, bands: 4)
     }
 
     private static func read(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> SVGDrawing {
-        do {
-            return try SVGDrawing(bytes)
-        } catch {
-            throw VipsError(decoding: error)
-        }
+        do { return try SVGDrawing(bytes) } catch { throw VipsError(error, operation: "svg") }
     }
 
     private static func size(of drawing: borrowing SVGDrawing) throws(VipsError) -> PixelSize {
@@ -268,13 +264,6 @@ struct SVGDecoder: FormatDecoder {
                 kind: .tooLarge, operation: "svg", text: "a drawing of \(width) × \(height)")
         }
         return PixelSize(width: Int(width), height: Int(height))
-    }
-}
-
-extension VipsError {
-    fileprivate init(decoding error: SVGError) {
-        let kind = error.lacksMemory ? Kind.tooLarge : .corrupt
-        self.init(kind: kind, operation: "svg", text: error.text)
     }
 }
 

@@ -139,26 +139,12 @@ struct PartialJPEG: PartialDecoder {
         let decoded = try whole.open(bytes, at: scale)
         let readable = UnsafeRawBufferPointer(
             rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
-        return try .partial(like: decoded, noting: missing) { pixels throws(VipsError) in
-            do throws(CodecError) {
-                let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
-                let arrival = try decoder.decode(
-                    into: pixels, columns: decoded.width, rows: decoded.height
-                ) { cancellation.isCancelled }
-                return ArrivedPixels(arrival)
-            } catch {
-                throw VipsError(error, operation: "jpeg")
-            }
-        }
-    }
-}
-
-extension ArrivedPixels {
-    fileprivate init(_ arrival: JPEGArrival) {
-        switch arrival {
-        case .nothing: self = .nothing
-        case .part: self = .part
-        case .whole: self = .whole
+        return try .partial(of: "jpeg", like: decoded, noting: missing) {
+            pixels throws(CodecError) in
+            let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
+            return try decoder.decode(
+                into: pixels, columns: decoded.width, rows: decoded.height
+            ) { cancellation.isCancelled }
         }
     }
 }

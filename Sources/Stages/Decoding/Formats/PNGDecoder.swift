@@ -52,16 +52,13 @@ struct PartialPNG: PartialDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let template = try header(bytes)
-        return try .partial(like: template, noting: missing) { pixels throws(VipsError) in
-            let beginning = PNGBeginning(
-                width: template.width, height: template.height, bands: template.header.bands,
-                bytesPerBand: template.header.bytesPerBand)
-            do throws(CodecError) {
-                let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
-                return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing
-            } catch {
-                throw VipsError(error, operation: "png")
-            }
+        let beginning = PNGBeginning(
+            width: template.width, height: template.height, bands: template.header.bands,
+            bytesPerBand: template.header.bytesPerBand)
+        return try .partial(of: "png", like: template, noting: missing) {
+            pixels throws(CodecError) in
+            let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
+            return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing
         }
     }
 }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Synchronization
 import Vips
@@ -124,11 +125,6 @@ final class MissingPixels: Sendable {
     }
 }
 
-/// How much of an image has arrived.
-enum ArrivedPixels {
-    case nothing, part, whole
-}
-
 /// The beginning of a file in a format that can only be decoded as a whole.
 struct HeaderAlone: PartialDecoder {
     let whole: any FormatDecoder
@@ -150,13 +146,14 @@ extension VipsImage {
     /// and of the color hidden by transparency, are 0.
     ///
     /// - Parameters:
+    ///   - operation: The name of the format.
     ///   - template: An image with the size, bands and profile.
     ///   - missing: Notified if pixels are missing.
     ///   - write: Writes rows without padding and returns how much has arrived.
     /// - Throws: `nothingToShow`, and the errors of `missing` and `write`.
     static func partial(
-        like template: VipsImage, noting missing: MissingPixels,
-        _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> ArrivedPixels
+        of operation: String, like template: VipsImage, noting missing: MissingPixels,
+        _ write: (UnsafeMutableRawBufferPointer) throws(CodecError) -> ArrivedPixels
     ) throws(VipsError) -> VipsImage {
         let header = template.header
         guard header.samples == .whole else {
@@ -164,7 +161,13 @@ extension VipsImage {
         }
         let memory = ZeroedBytes(
             count: header.width * header.height * header.bands * header.bytesPerBand)
-        switch try write(memory.bytes) {
+        let arrived: ArrivedPixels
+        do {
+            arrived = try write(memory.bytes)
+        } catch {
+            throw VipsError(error, operation: operation)
+        }
+        switch arrived {
         case .nothing: throw .nothingToShow(.undefined)
         case .part: try missing.note()
         case .whole: break

@@ -52,26 +52,19 @@ struct PartialWebP: PartialDecoder {
         let template = try VipsImage.blank(
             width: size.width, height: size.height, bands: beginning.bands
         ).embedding(profile: Self.profile(bytes), xmp: [])
-        return try .partial(like: template, noting: missing) { pixels throws(VipsError) in
-            do throws(CodecError) {
-                let rows = try beginning.read(
-                    into: pixels, width: size.width, height: size.height
-                ) { cancellation.isCancelled }
-                return rows == size.height ? .whole : rows > 0 ? .part : .nothing
-            } catch {
-                throw VipsError(error, operation: "webp")
-            }
+        return try .partial(of: "webp", like: template, noting: missing) {
+            pixels throws(CodecError) in
+            let rows = try beginning.read(
+                into: pixels, width: size.width, height: size.height
+            ) { cancellation.isCancelled }
+            return rows == size.height ? .whole : rows > 0 ? .part : .nothing
         }
     }
 
     private static func beginning(
         _ bytes: UnsafeRawBufferPointer
     ) throws(VipsError) -> WebPBeginning {
-        do {
-            return try WebPBeginning(bytes)
-        } catch {
-            throw VipsError(error, operation: "webp")
-        }
+        do { return try WebPBeginning(bytes) } catch { throw VipsError(error, operation: "webp") }
     }
 
     /// The maximum number of chunks before the pixels.
