@@ -106,7 +106,7 @@ struct BodyFiles: Sendable {
     /// Returns the numbers of one bucket, and removes its temporary files.
     func numbers(inBucket bucket: Int) throws(DiskError) -> [Int64] {
         let name = "\(Self.folder)/\(hex(UInt64(bucket), digits: 2))"
-        return try Self.onFile(name) { () throws(Errno) in
+        return try onFiles(name, except: .noSuchFile) { () throws(Errno) in
             let folder = try directory.root.openDirectory(name)
             var numbers: [Int64] = []
             for entry in try folder.entries() {
@@ -135,15 +135,12 @@ struct BodyFiles: Sendable {
     /// Moves all files to the trash at once; `emptyTrash` removes them step by step.
     func discardAll() throws(DiskError) {
         try ensure(Self.trash)
-        do {
+        _ = try onFiles("cannot discard \(Self.folder)", except: .noSuchFile) {
+            () throws(Errno) in
             // A name that no earlier call used, because the trash may not be empty yet.
             let used = Set(try directory.root.openDirectory(Self.trash).entries())
             let name = (0...used.count).lazy.map(String.init).first { !used.contains($0) } ?? "0"
             try directory.root.rename(Self.folder, to: "\(Self.trash)/\(name)")
-        } catch .noSuchFile {
-            // Nothing to discard.
-        } catch {
-            throw DiskError(error, "cannot discard \(Self.folder)")
         }
         try ensure(Self.folder)
     }
@@ -151,7 +148,7 @@ struct BodyFiles: Sendable {
     /// Removes discarded files of one bucket until the time limit; returns false if nothing is
     /// left.
     func emptyTrash(_ time: StepTime) throws(DiskError) -> Bool {
-        try Self.onFile(Self.trash) { () throws(Errno) in
+        try onFiles(Self.trash, except: .noSuchFile) { () throws(Errno) in
             let trash = try directory.root.openDirectory(Self.trash)
             guard let discarded = try trash.entries().first else { return false }
             let folder = try trash.openDirectory(discarded)
@@ -210,12 +207,8 @@ struct BodyFiles: Sendable {
     }
 
     private func ensure(_ name: String) throws(DiskError) {
-        do {
+        _ = try onFiles("cannot create \(name)", except: .fileExists) { () throws(Errno) in
             try directory.root.makeDirectory(name)
-        } catch .fileExists {
-            return
-        } catch {
-            throw DiskError(error, "cannot create \(name)")
         }
     }
 
@@ -234,15 +227,7 @@ struct BodyFiles: Sendable {
     private static func onFile<R>(
         _ number: Int64, _ body: () throws(Errno) -> R
     ) throws(DiskError) -> R? {
-        try onFile(path(number), body)
-    }
-
-    private static func onFile<R>(
-        _ name: String, _ body: () throws(Errno) -> R
-    ) throws(DiskError) -> R? {
-        do { return try body() } catch .noSuchFile { return nil } catch {
-            throw DiskError(error, name)
-        }
+        try onFiles(path(number), except: .noSuchFile, body)
     }
 }
 

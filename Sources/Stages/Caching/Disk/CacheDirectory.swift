@@ -180,3 +180,13 @@ func onFiles<R: ~Copyable>(
 ) throws(DiskError) -> R {
     do { return try body() } catch { throw DiskError(error, what()) }
 }
+
+/// Does the same, but returns `nil` for an error that is expected.
+func onFiles<R>(
+    _ what: @autoclosure () -> String, except expected: Errno, _ body: () throws(Errno) -> R
+) throws(DiskError) -> R? {
+    do { return try body() } catch {
+        if error == expected { return nil }
+        throw DiskError(error, what())
+    }
+}

@@ -113,7 +113,7 @@ extension DiskIndex {
         let log = logBytesMax(policy)
         try connection.execute("PRAGMA journal_size_limit=\(log)")
         try connection.execute("PRAGMA wal_autocheckpoint=\(log / 4096)")
-        try order(connection, by: column(policy.expireType))
+        try order(connection, by: [column(policy.expireType)], ofEachCache: false)
         try prepareCaches(connection, policy)
         return upgrades[version] == nil ? nil : version
     }
@@ -139,14 +139,18 @@ extension DiskIndex {
         }
     }
 
-    /// Keeps an index on the relevant date only, because each index costs a write.
+    /// Keeps an index on these dates only, because each index costs a write: `by_` and the date, or
+    /// `by_cache_` and the date if the entries of each cache are ordered.
     private static func order(
-        _ connection: borrowing Connection, by wanted: String
+        _ connection: borrowing Connection, by wanted: [String], ofEachCache: Bool
     ) throws(SQLiteError) {
-        for column in ["accessed", "stored", "created"] where column != wanted {
-            try connection.execute("DROP INDEX IF EXISTS by_\(column)")
+        let (prefix, first) = ofEachCache ? ("by_cache_", "\(cache(of: "key")), ") : ("by_", "")
+        for column in ["accessed", "stored", "created"] {
+            try connection.execute(
+                wanted.contains(column)
+                    ? "CREATE INDEX IF NOT EXISTS \(prefix)\(column) ON entries(\(first)\(column))"
+                    : "DROP INDEX IF EXISTS \(prefix)\(column)")
         }
-        try connection.execute("CREATE INDEX IF NOT EXISTS by_\(wanted) ON entries(\(wanted))")
     }
 }
 
@@ -197,16 +201,7 @@ extension DiskIndex {
             try connection.execute(count)
             try transaction.commit()
         }
-        let wanted = policy.orderedTypes.map(column)
-        for column in ["accessed", "stored", "created"] {
-            if wanted.contains(column) {
-                try connection.execute(
-                    "CREATE INDEX IF NOT EXISTS by_cache_\(column) "
-                        + "ON entries(\(cache(of: "key")), \(column))")
-            } else {
-                try connection.execute("DROP INDEX IF EXISTS by_cache_\(column)")
-            }
-        }
+        try order(connection, by: policy.orderedTypes.map(column), ofEachCache: true)
     }
 
     /// Recomputes the totals of named caches.

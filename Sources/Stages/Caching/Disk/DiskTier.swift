@@ -239,14 +239,14 @@ extension DiskTier {
     }
 
     private func rename(_ name: String, to newName: String) throws(DiskError) {
-        do { try directory.root.rename(name, to: newName) } catch .noSuchFile { return } catch {
-            throw DiskError(error, "cannot quarantine \(name)")
+        _ = try onFiles("cannot quarantine \(name)", except: .noSuchFile) { () throws(Errno) in
+            try directory.root.rename(name, to: newName)
         }
     }
 
     private func removeFile(_ name: String) throws(DiskError) {
-        do { try directory.root.unlink(name) } catch .noSuchFile { return } catch {
-            throw DiskError(error, "cannot remove \(name)")
+        _ = try onFiles("cannot remove \(name)", except: .noSuchFile) { () throws(Errno) in
+            try directory.root.unlink(name)
         }
     }
 }

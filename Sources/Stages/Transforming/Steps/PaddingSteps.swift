@@ -13,12 +13,7 @@ extension ExtendStep: PixelStep, ImageStep {
         guard target != settled.size else { return settled }
         switch fill {
         case .color(let color):
-            let canvas = CanvasColor(color)
-            let image = try canvas.prepared(settled.image)
-            let extended = try image.embedded(
-                left: margins.left, top: margins.top, width: target.width, height: target.height,
-                background: canvas.samples(bands: image.header.bands))
-            return settled.replaced(by: extended, isOpaque: settled.isOpaque && canvas.isOpaque)
+            return try settled.placed(at: (margins.left, margins.top), on: target, of: color)
         case .copy: return try repeated(settled, over: target, by: .copy)
         case .repeat: return try repeated(settled, over: target, by: .repeat)
         case .mirror: return try repeated(settled, over: target, by: .mirror)
@@ -56,17 +51,12 @@ struct Pad: ImageStep {
         let size = settled.size
         let target = canvas(size)
         guard target != size else { return settled }
-        let canvas = CanvasColor(color)
-        let image = try canvas.prepared(settled.image)
         let place = gravity.origin(of: size, on: target) ?? (0, 0)
         let origin = (
             x: min(max(0, place.x), target.width - size.width),
             y: min(max(0, place.y), target.height - size.height)
         )
-        let padded = try image.embedded(
-            left: origin.x, top: origin.y, width: target.width, height: target.height,
-            background: canvas.samples(bands: image.header.bands))
-        return settled.replaced(by: padded, isOpaque: settled.isOpaque && canvas.isOpaque)
+        return try settled.placed(at: origin, on: target, of: color)
     }
 
     /// Planes don't support transparency.
@@ -110,6 +100,20 @@ extension FlattenStep: PixelStep, ImageStep {
 
     /// Planes don't have transparency, so there is nothing to do.
     func fold(into plan: inout PlanarPlan) -> Bool { true }
+}
+
+extension StepImage {
+    /// Places this image, which must have its nominal size, on a canvas of one color.
+    fileprivate func placed(
+        at origin: (x: Int, y: Int), on target: PixelSize, of color: Color
+    ) throws -> StepImage {
+        let canvas = CanvasColor(color)
+        let image = try canvas.prepared(image)
+        let placed = try image.embedded(
+            left: origin.x, top: origin.y, width: target.width, height: target.height,
+            background: canvas.samples(bands: image.header.bands))
+        return replaced(by: placed, isOpaque: isOpaque && canvas.isOpaque)
+    }
 }
 
 /// The color around an image.
