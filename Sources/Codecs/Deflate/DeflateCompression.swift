@@ -84,7 +84,8 @@ public enum CRC32 {
         return libdeflate_crc32(seed, base, bytes.count)
     }
 
-    /// Returns a PNG chunk: the length of `data`, a type of four characters, `data` and the checksum.
+    /// Returns a PNG chunk: the length of `data`, a type of four characters, `data` and the
+    /// checksum.
     public static func pngChunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         let signed = Array(type.utf8) + data
         let sum = signed.withUnsafeBytes { of($0) }

@@ -57,8 +57,9 @@ struct ActiveDownload {
         return account
     }
 
-    /// Adds `Retry-After` to a rejected status, whose headers libcurl has already parsed. It applies
-    /// to 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other responses with it are redirects.
+    /// Adds `Retry-After` to a rejected status, whose headers libcurl has already parsed. It
+    /// applies to 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other responses with it are
+    /// redirects.
     private func withRetryAfter(_ failure: ImageError) -> ImageError {
         guard failure.code == .invalidDownloadStatusCode,
             let status = failure.typedDetails.httpStatus

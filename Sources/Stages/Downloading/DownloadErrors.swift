@@ -118,8 +118,8 @@ extension ImageError {
 
 extension ImageError {
     /// The error for a response with which the proxy rejected the request itself, for example
-    /// because it refuses the tunnel or requires authentication. It isn't the origin's, so it has no
-    /// `httpStatus` for rules to match. Temporary errors are retried.
+    /// because it refuses the tunnel or requires authentication. It isn't the origin's, so it has
+    /// no `httpStatus` for rules to match. Temporary errors are retried.
     static func refusedByProxy(_ url: String, status: Int) -> ImageError {
         let place = place(ofProxy: url)
         let mayPass = status == 429 || status >= 500

@@ -307,8 +307,8 @@ enum IndexValue {
     init(_ bytes: [UInt8]?) { self = bytes.map { IndexValue.blob($0) } ?? .null }
 }
 
-// Statements of the index. Unlike those of the module SQLite, these functions bind all parameters, in
-// order, and throw the errors of the disk tier.
+// Statements of the index. Unlike those of the module SQLite, these functions bind all parameters,
+// in order, and throw the errors of the disk tier.
 extension Statement {
     fileprivate mutating func run(_ values: [IndexValue]) throws(DiskError) {
         do {

@@ -79,7 +79,8 @@ extension FormatDecoder {
     }
 }
 
-/// A decoder of incomplete files, which otherwise behaves like that of whole files. It has no planes.
+/// A decoder of incomplete files, which otherwise behaves like that of whole files. It has no
+/// planes.
 protocol PartialDecoder: FormatDecoder {
     var whole: any FormatDecoder { get }
 }

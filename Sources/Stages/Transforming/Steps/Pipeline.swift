@@ -66,8 +66,8 @@ protocol ImageStep {
     /// Returns the image after the operation; `checkedSize` has not thrown for it.
     func apply(to current: StepImage) throws -> StepImage
 
-    /// Adds the operation to a plan for which `checkedSize` did not throw; returns false without a change
-    /// if the plan can't represent it, which is the default.
+    /// Adds the operation to a plan for which `checkedSize` did not throw; returns false without a
+    /// change if the plan can't represent it, which is the default.
     func fold(into plan: inout PlanarPlan) -> Bool
 }
 
