@@ -15,8 +15,8 @@ public struct ErrorDetails: Hashable, Sendable {
         dynamicMember field: KeyPath<Fields, Field<Value>>
     ) -> Value? {
         get {
-            let value = self[text: field].flatMap { Value($0) }
-            return value.flatMap { Fields.all[keyPath: field].isValid($0) ? $0 : nil }
+            guard let value = self[text: field].flatMap({ Value($0) }) else { return nil }
+            return Fields.all[keyPath: field].isValid?(value) == false ? nil : value
         }
         set { self[text: field] = newValue?.description }
     }
@@ -31,12 +31,10 @@ public struct ErrorDetails: Hashable, Sendable {
     public struct Field<Value: LosslessStringConvertible>: Sendable {
         /// The name on the wire and in JSON.
         public let name: String
-        /// Whether a value is meaningful.
-        let isValid: @Sendable (Value) -> Bool
+        /// Whether a value is meaningful; `nil` if all are.
+        let isValid: (@Sendable (Value) -> Bool)?
 
-        fileprivate init(
-            _ name: String, isValid: @escaping @Sendable (Value) -> Bool = { _ in true }
-        ) {
+        fileprivate init(_ name: String, isValid: (@Sendable (Value) -> Bool)? = nil) {
             (self.name, self.isValid) = (name, isValid)
         }
     }
