@@ -143,16 +143,25 @@ struct SecretFile: ~Copyable {
     var status: FileStatus { file.status }
 
     init(_ path: String) throws(SecretFileError) {
+        let file = try Self.open(path)
+        try Self.check(file.status)
+        self.file = file
+    }
+
+    private static func open(_ path: String) throws(SecretFileError) -> RegularFile {
         do throws(RegularFileError) {
-            file = try RegularFile(path)
+            return try RegularFile(path)
         } catch {
             throw SecretFileError(reason: "the secret \(error)")
         }
-        // A user who can change a secret controls what is sent to origins.
-        guard [0, CurrentProcess.userID].contains(file.status.userID) else {
-            throw SecretFileError(reason: "the secret belongs to user \(file.status.userID)")
+    }
+
+    /// Checks the owner and mode: a user who can change a secret controls what is sent to origins.
+    private static func check(_ status: FileStatus) throws(SecretFileError) {
+        guard [0, CurrentProcess.userID].contains(status.userID) else {
+            throw SecretFileError(reason: "the secret belongs to user \(status.userID)")
         }
-        guard file.status.mode & 0o022 == 0 else {
+        guard status.mode & 0o022 == 0 else {
             throw SecretFileError(reason: "the secret is writable by users other than its owner")
         }
     }
@@ -230,15 +239,31 @@ struct RegularFile: ~Copyable {
     private let file: FileDescriptor
 
     init(_ path: String) throws(RegularFileError) {
+        let file = try Self.open(path)
+        status = try Self.status(of: file)
+        self.file = file
+    }
+
+    private static func open(_ path: String) throws(RegularFileError) -> FileDescriptor {
         do throws(Errno) {
             // Nonblocking: opening a pipe would wait for its writer.
-            let file = try FileDescriptor.open(path, [.readOnly, .nonBlocking])
+            return try FileDescriptor.open(path, [.readOnly, .nonBlocking])
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func status(
+        of file: borrowing FileDescriptor
+    ) throws(RegularFileError) -> FileStatus {
+        let status: FileStatus
+        do throws(Errno) {
             status = try file.status()
-            self.file = file
         } catch {
             throw .system(error)
         }
         guard status.type == .regular else { throw .notRegular }
+        return status
     }
 
     /// Returns the whole content; throws if it is longer than `bytesMax`.
