@@ -1,4 +1,5 @@
 import Glibc
+import CommandLineInterface
 import Imagebus
 import Model
 import Synchronization

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 // Operations on one entry or all of them, without their bytes (SEMANTICS §5.7).
 extension CacheStage {
