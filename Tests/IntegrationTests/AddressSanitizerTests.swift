@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Run by `scripts/test-asan` with programs built with the address sanitizer: a thousand
     /// requests of all kinds, then a clean shutdown, which reports leaks.

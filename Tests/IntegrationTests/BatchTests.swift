@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
 import Wire
 
 extension RealProcesses {

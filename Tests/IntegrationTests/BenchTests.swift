@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     @Suite struct BenchTests {
         /// One second per kind of work: checks that there are measurements, not their values.

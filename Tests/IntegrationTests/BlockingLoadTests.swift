@@ -1,9 +1,4 @@
-import Imagebus
-import Linux
-import Model
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Threads that block on their loads run the client's loop themselves.

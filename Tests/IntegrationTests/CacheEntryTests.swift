@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `imagebus cache`: looking up and removing a single entry while the stack runs.
     @Suite struct CacheEntryTests {
@@ -43,7 +38,7 @@ extension RealProcesses {
             for path in ["/a.png", "/b.png"] {
                 origin.route(path, .bytes(try Images.quadrants().png()))
             }
-            let file = TestKit.TemporaryDirectory()
+            let file = TemporaryDirectory()
             let text = Array("caches: [other]\nprofiles: {other: {cache: other}}\n".utf8)
             let line = ["--config", file.write(text, to: "a.yaml"), "--allow-private-networks"]
             try await withStack(line) { stack in

@@ -1,15 +1,10 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `imagebus cache put`: stores bytes from an operator for later loads.
     @Suite struct CachePutTests {
         @Test func whatIsPutIsFoundUnderItsKeyWithoutItsOrigin() async throws {
             let png = try Images.quadrants().png()
             let jpeg = try Images.quadrants().jpeg(quality: 90)
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             folder.write(png, to: "a.png")
             folder.write(jpeg, to: "a.jpg")
             try await withStack { stack in
@@ -39,7 +34,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsNoImageOrTooLargeIsNotKept() async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             folder.write(Array("<!doctype html>".utf8), to: "page")
             folder.write([UInt8](repeating: 0, count: (64 << 20) + 1), to: "big")
             folder.write([], to: "empty")

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Removed entries are gone when the removal is acknowledged, and work in flight doesn't bring
     /// them back (SEMANTICS §5.7).
@@ -107,7 +102,7 @@ extension RealProcesses {
                 #expect(try json(["count", "--url", urls[0]])["disk"]?["entries"]?.integer == 2)
                 let size = try json(["size", "--prefix", urls[1], "--type", "disk"])
                 #expect(size["disk"]?["bytes"]?.integer ?? 0 > photo.new.count)
-                let file = TestKit.TemporaryDirectory()
+                let file = TemporaryDirectory()
                 let path = file.path + "/out.jpg"
                 let got = try stack.run(["cache", "get", urls[2], "-o", path])
                 #expect(got.outputText == "\(photo.new.count) bytes from memory\n", "\(got)")
@@ -134,7 +129,7 @@ extension RealProcesses {
         /// Settings of the file override the options, and are reloaded.
         @Test func settingsOfTheFileHoldAtOnce() async throws {
             photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let path = folder.write(
                 Array("caches: {default: {disk-entries: 2}}\n".utf8), to: "a.yaml")
             let line = ["--config", path, "--allow-private-networks", "--disk-entries", "9"]

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Tags of entries, with real caches and origins (SEMANTICS §5.20).
     @Suite struct CacheTagTests {
@@ -108,7 +103,7 @@ extension RealProcesses {
                 .with(header: "Cache-Tag", "p1, p2,not a tag")
                 .with(header: "Surrogate-Key", "s1 s2")
             origin.route("/*", tagged)
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = """
                 profiles:
                   default:
@@ -154,7 +149,7 @@ extension RealProcesses {
         /// (RFC 9530).
         @Test func theDigestIsThatOfTheBytesThatCame() async throws {
             origin.route("/*", .bytes(image, contentType: "image/jpeg"))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try await withStack(["--allow-private-networks"]) { stack in
                 var digests: Set<String> = []
                 for (place, tier) in ["none", "memory", "disk"].enumerated() {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A cancel stops the transfer and doesn't affect other loads.
     @Suite struct CancellationTests {

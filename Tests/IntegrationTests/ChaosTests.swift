@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Processes are killed one after another while requests run: no request is lost or gets a
     /// wrong image.

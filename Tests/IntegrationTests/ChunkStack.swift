@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 /// Images of a given size, and clients with a given delivery mode.
 enum ChunkStack {
     /// An image of exactly `count` bytes, which differ by `seed`: the encoded image is followed by

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Images delivered through the socket have the same bytes as those in shared memory.
     @Suite struct ChunksTests {
@@ -91,7 +86,7 @@ extension RealProcesses {
             origin.route("/small.png", .bytes(small))
             origin.route("/large.png", .bytes(large))
             try await withStack { stack in
-                let elsewhere = TestKit.TemporaryDirectory()
+                let elsewhere = TemporaryDirectory()
                 for results in ["/nonexistent", elsewhere.path] {
                     let client = try stack.client(.automatic, results: results)
                     for (name, source) in [("small", small), ("large", large)] {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Identical work is done once for all subscribers.
     @Suite struct CoalescingTests {

@@ -1,12 +1,8 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Profiles and metadata from a source to its results, read by Pillow and the libvips tools.
     @Suite struct ColorTests {
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         /// A JPEG in Display P3, rotated by 90° in EXIF, with camera, copyright and GPS fields. The
         /// profile comes from libvips.

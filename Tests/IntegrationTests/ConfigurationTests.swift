@@ -1,12 +1,7 @@
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A configuration in a running stack: its effect on requests, and reloading it.
     @Suite struct ConfigurationTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func write(_ text: String) -> String {
             folder.write(Array(text.utf8), to: "imagebus.yaml")

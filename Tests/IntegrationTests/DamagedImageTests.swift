@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// An image with a valid header and damaged pixels.
     @Suite struct DamagedImageTests {

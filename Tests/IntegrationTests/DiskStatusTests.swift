@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// What the stack reports about its disk cache: in the status, as metrics and in the log.
     @Suite struct DiskStatusTests {

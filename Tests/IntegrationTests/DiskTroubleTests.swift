@@ -1,9 +1,4 @@
-import Imagebus
-import Linux
-import Model
 import SQLite
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// A disk that fails while loads go on: what is reported, and that it recovers by itself.

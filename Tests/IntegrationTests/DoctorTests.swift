@@ -1,7 +1,3 @@
-import Linux
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `doctor` and `health --canary` with real programs.
     @Suite struct DoctorTests {
@@ -50,7 +46,7 @@ extension RealProcesses {
         }
 
         @Test func whereProgramsAreMissingThatIsSaid() throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let end = try CommandLineRun(
                 ["doctor", "--json"], environment: ["IMAGEBUS_PROGRAMS": folder.path]
             ).end()

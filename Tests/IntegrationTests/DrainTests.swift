@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The processes of a kind are replaced while clients keep loading.
     @Suite struct DrainTests {

@@ -1,7 +1,3 @@
-import Linux
-import TestKit
-import Testing
-
 /// A command line, its exit status, and the name of its error.
 struct ExitCase: Sendable {
     let words: [String]
@@ -55,7 +51,7 @@ extension RealProcesses {
         }
 
         @Test func anEndpointThatNobodyServesIs69() throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let run = try CommandLineRun([
                 "get", "http://127.0.0.1/a.png", "--json", "--endpoint",
                 "ipc://\(folder.path)/front/front.sock",

@@ -1,8 +1,3 @@
-import Imagebus
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `get --explain` (SEMANTICS §11.24).
     @Suite struct ExplainTests {
@@ -86,7 +81,7 @@ extension RealProcesses {
                 let quality = try #require(explained?["quality"]?.integer)
                 #expect(quality < 80 && explained?["attempts"]?.integer ?? 0 > 1)
                 // ImageMagick estimates the quality from the tables of the file.
-                let folder = TestKit.TemporaryDirectory()
+                let folder = TemporaryDirectory()
                 let end = try stack.get(line + ["-o", folder.file("n.jpg")])
                 try #require(end.exitStatus == 0, "\(end)")
                 let estimate = try Tool.run(

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Image properties (SEMANTICS §11.15).
     @Suite struct FactTests {

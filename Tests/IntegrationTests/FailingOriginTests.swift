@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Requests to origins with temporary failures are retried; permanent failures aren't
     /// (SEMANTICS §7.2, §7.3).

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Fallback images, delivered if an image can't be loaded (PROTOCOL §8.7).
     @Suite struct FallbackTests {
@@ -66,7 +61,7 @@ extension RealProcesses {
 
         @Test func aColorFillsTheBoxOfTheResult() async throws {
             try await withStack { stack in
-                let folder = TestKit.TemporaryDirectory()
+                let folder = TemporaryDirectory()
                 let file = folder.file("a.png")
                 let run = try stack.get([
                     url, "--resize", "64x48", "--mode", "fill", "--fallback", "#80FF0000", "-o",

@@ -1,13 +1,8 @@
-import Linux
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The first use of the command line.
     @Suite struct FirstUseTests {
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         init() throws { origin.route("/a.png", .bytes(try Images.quadrants().png())) }
 

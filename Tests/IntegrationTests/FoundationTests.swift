@@ -1,9 +1,5 @@
 import FoundationEssentials
 import ImagebusFoundation
-import Model
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// The API of `ImagebusFoundation` with a real stack. The bytes must equal those served over

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// respectCacheControl with real caches and origins (SEMANTICS §6.5 to §6.9). The origin sends
     /// the `Age`, so that tests don't have to wait.
@@ -263,7 +258,7 @@ extension RealProcesses {
             // A day and a half stale, within a limit of two days.
             let age = words.contains("172800") ? 130_000 : 100
             photo.answer(photo.old, "max-age=60, \(words)", age: age)
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = "profiles: {default: {rules: [{match: '*', \(setting)}]}}"
             let path = folder.write(Array(file.utf8), to: "a.yaml")
             try await withStack(["--allow-private-networks", "--config", path]) { stack in
@@ -289,7 +284,7 @@ extension RealProcesses {
                     photo.old, "max-age=\(freshFor)", age: 100, [("Last-Modified", changed)])
             }
             setFreshness(600)
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = folder.path + "/a.jpg"
             try await withStack { stack in
                 func expect(_ tier: String, fresh: ClosedRange<Int>, _ more: [String] = []) throws {

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A full queue rejects at once and states when to retry (SEMANTICS §9.3).
     @Suite struct FullQueueTests {

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Operating a gateway: metrics, log, readiness, limits, and its sandbox.
     @Suite struct GatewayOperationTests {
@@ -139,7 +132,7 @@ extension RealProcesses {
         }
 
         @Test func keysAreReadAnewWholeOrNotAtAll() async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let keys = folder.write(Array("736563726574 68656c6c6f\n".utf8), to: "keys")
             let signed =
                 "/oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8/rs:fill:300:400:0/g:sm/"

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A gateway supervised by `serve`.
     @Suite struct GatewayServeTests {

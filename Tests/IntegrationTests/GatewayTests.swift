@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Images over HTTP, from a gateway in front of a stack.
     @Suite struct GatewayTests {
@@ -80,7 +74,7 @@ extension RealProcesses {
         @Test func aKeySignsAndNothingElseDoes() async throws {
             origin.route(
                 "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let keys = folder.write(Array("# one\n736563726574 68656c6c6f\n".utf8), to: "keys")
             try await withGateway(["--keys", keys]) { gateway, _ in
                 let unsigned = try gateway.get(path("/a.jpg"))

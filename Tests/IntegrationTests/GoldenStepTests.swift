@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 /// A sequence of steps and the ImageMagick command for the same result.
 struct GoldenStep: Sendable, CustomTestStringConvertible {
     let line: String
@@ -145,7 +141,7 @@ extension RealProcesses {
         }
 
         @Test func stepsGiveWhatAnotherProgramGives() async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let origin = OriginServer()
             for (name, pixels) in [("o.png", Self.opaque), ("a.png", Self.translucent)] {
                 let file = try pixels.png()

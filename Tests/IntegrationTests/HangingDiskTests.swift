@@ -1,15 +1,9 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A disk on which writers hang in the kernel, where signals don't reach them: a frozen ext4.
     @Suite(.enabled(if: PrivateMount.canFreeze, "needs root, a loop device and fsfreeze"))
     struct HangingDiskTests {
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let images: [[UInt8]]
 
         init() throws {

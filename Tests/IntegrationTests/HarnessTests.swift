@@ -1,11 +1,7 @@
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A missing program, or one that ends early, fails a test at once with one line.
     @Suite struct HarnessTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func failure(_ body: () async throws -> Void) async -> String {
             do {

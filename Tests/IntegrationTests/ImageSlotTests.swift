@@ -1,9 +1,4 @@
-import Imagebus
-import Model
-import StackKit
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// One slot, used from many threads and from its own callbacks, with real loads.

@@ -1,11 +1,8 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `scripts/install` puts files where other programs look for them.
     @Suite struct InstallTests {
         @Test func manAndTheShellsFindWhatIsInstalled() throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try Tool.run([
                 "env", "IMAGEBUS_PROGRAMS=\(Programs.folder)",
                 RepositoryRoot.file("scripts/install"), "--root", folder.path,

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A mapping stays valid as long as it is referenced, whatever the tiers evict meanwhile.
     @Suite struct KeptMappingTests {

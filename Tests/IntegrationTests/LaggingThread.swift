@@ -1,5 +1,4 @@
 import Glibc
-import TestKit
 
 /// Makes the first thread of another process run only when no thread of this process and no other
 /// thread of that process is runnable, all of them on one processor. What that thread does after

@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-
 extension ImagebusClient {
     /// Loads until this client may repeat the answer by itself, and returns the repeated answer.
     func learn(_ request: ImageRequest) async throws -> ImageResponse {

@@ -1,11 +1,7 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Limits of `serve`, and stricter ones in rules (SEMANTICS §9.8).
     @Suite struct LimitTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         @Test func whatIsDecodedIsHeldToTheNarrowerLimit() async throws {
             let origin = OriginServer()

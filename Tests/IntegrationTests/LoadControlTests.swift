@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Controlling and observing a running load.
     @Suite struct LoadControlTests {

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The main use case: an image from an HTTP server, fitted into a box, as JPEG; then from each
     /// tier.
@@ -31,7 +28,7 @@ extension RealProcesses {
         private func load(
             _ origin: OriginServer, _ stack: StackHarness, tier: String, _ size: String
         ) throws -> [UInt8] {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = folder.file("out.jpg")
             let end = try stack.get(
                 [origin.url("/photo.jpg"), "--resize", "512x512", "--mode", "fit"]

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Many players of many animations at once stay within their budgets, and so does the stack.
     @Suite struct ManyPlayersTests {

@@ -1,10 +1,4 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// The largest number of concurrent loads that an application may have, on one client.

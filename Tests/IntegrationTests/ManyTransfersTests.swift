@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Thousands of transfers from an origin that sends a few bytes from time to time.
     @Suite struct ManyTransfersTests {

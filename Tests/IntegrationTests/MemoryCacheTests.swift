@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The memory cache of a client, with a real stack whose contents change.
     @Suite struct MemoryCacheTests {

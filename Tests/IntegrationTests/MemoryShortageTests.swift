@@ -1,15 +1,8 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The memory tier releases memory before the kernel reclaims it (SEMANTICS §5.13); the test
     /// simulates the kernel's files.
     @Suite struct MemoryShortageTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         init() throws {
             for name in ["groups", "proc", "proc/self"] {

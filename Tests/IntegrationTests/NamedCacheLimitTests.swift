@@ -1,13 +1,7 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Named caches with their own limits (SEMANTICS §5.17).
     @Suite struct NamedCacheLimitTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let wait = ["--option", "wait-store-cache"]
 
         /// One of two caches has limits: it evicts its own entries only, also after a restart of

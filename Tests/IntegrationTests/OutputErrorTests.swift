@@ -1,11 +1,7 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Output that can't be written.
     @Suite struct OutputErrorTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func withOrigin(
             _ body: (StackHarness, OriginServer, [String]) throws -> Void

@@ -1,11 +1,7 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// What `get` writes: files, and text from untrusted sources on a terminal.
     @Suite struct OutputTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func format(_ name: String) throws -> [UInt8] {
             Array(try #require(FileBytes.read(folder.file(name))).prefix(4))

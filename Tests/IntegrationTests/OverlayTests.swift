@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Overlays (PROTOCOL §8.8).
     @Suite struct OverlayTests {

@@ -1,7 +1,3 @@
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Paths that match an allowed pattern stay below it, however origins interpret them.
     @Suite struct PathReadingTests {

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Raw pixels: the same as another decoder reads from the same image as a file.
     @Suite struct PixelTests {
@@ -81,7 +75,7 @@ extension RealProcesses {
 
         @Test func theCommandLineWritesThem() async throws {
             try await withStack(["--allow-private-networks"]) { stack in
-                let folder = TestKit.TemporaryDirectory()
+                let folder = TemporaryDirectory()
                 let end = try stack.get(
                     [origin.url("/colours.png"), "-o", folder.file("a.pam")])
                 #expect(end.exitStatus == 0, "\(end)")

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The addresses that a stack may download from.
     @Suite struct PolicyTests {
@@ -44,7 +41,7 @@ extension RealProcesses {
         @Test func aPrivateStackOfGetHasAPolicyOfItsOwn() throws {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let line = ["get", origin.url("/a.png"), "--private"] + places
             #expect(try CommandLineRun(line).end().exitStatus == 77)

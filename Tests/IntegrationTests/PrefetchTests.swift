@@ -1,8 +1,4 @@
-import Imagebus
-import Model
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Prefetching lists of URLs into the caches (SEMANTICS §12); see also ConformanceTests,

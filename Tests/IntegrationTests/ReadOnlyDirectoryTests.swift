@@ -1,15 +1,10 @@
 import Glibc
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Read-only directories, created by another stack, in which caches look up entries that they
     /// don't have themselves (SEMANTICS §5.18).
     @Suite struct ReadOnlyDirectoryTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let origin = OriginServer()
         private let fromCache = ["--option", "from-cache-only"]
         private let image: [UInt8]

@@ -1,6 +1,3 @@
-import StackKit
-import Testing
-
 /// End-to-end tests with `imagebus serve`, `imagebus get`, the client library and a real HTTP
 /// server. One stack at a time, since they share two cores.
 @Suite(.serialized, .compactMapIssues(StackLog.show))

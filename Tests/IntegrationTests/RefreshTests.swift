@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// refreshCached with real caches and origins (SEMANTICS §6, CASES row 5).
     @Suite struct RefreshTests {

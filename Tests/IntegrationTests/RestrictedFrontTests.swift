@@ -1,9 +1,4 @@
-import Imagebus
-import Model
 import ProcessRuntime
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Two clients of one stack, one of which acts for untrusted HTTP clients (SEMANTICS §14.11).

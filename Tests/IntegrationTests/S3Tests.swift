@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A whole stack in front of an S3 server that checks signatures.
     @Suite(.enabled(if: S3Server.path != nil, "scripts/s3-server gets the server"))

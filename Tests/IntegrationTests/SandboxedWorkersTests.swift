@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Decode and transform workers have closed their listeners before their first job.
     @Suite struct SandboxedWorkersTests {
@@ -176,7 +170,7 @@ extension RealProcesses {
 
         /// The output of `sandbox-probe`, without the files that it leaves.
         private func probe(_ kind: WorkerKind, in runtimeDirectory: String) throws -> [String] {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let tests = try CurrentProcess.executablePath()
             let programs = tests[..<(tests.lastIndex(of: "/") ?? tests.startIndex)]
             var command = ChildCommand(

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Serializers: cache entries whose bytes differ from the delivered ones (SEMANTICS §5.8).
     @Suite struct SerializerTests {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// How a stack starts and ends, and what it reports.
     @Suite struct ServeTests {

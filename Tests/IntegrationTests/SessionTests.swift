@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Sessions begin whatever else the coordinator is doing.
     @Suite struct SessionTests {

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Loads of one client that share one message, and what each of them observes.
     @Suite struct SharedLoadTests {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A slot (such as a view) loads one image at a time; see also ConformanceTests, `ViewCases`.
     @Suite struct SlotTests {

@@ -1,15 +1,9 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `Examples/small.yaml` with the command from README: images without transformation, in little
     /// memory.
     @Suite struct SmallMachineTests {
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private static let mebibyte = 1 << 20
 
         /// The command that a user copies, and the file that it names, which contains the same

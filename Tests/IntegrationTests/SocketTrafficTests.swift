@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Payloads travel in shared memory.
     @Suite struct SocketTrafficTests {

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A default runtime directory is used only if it belongs to the user or to root.
     @Suite(.enabled(if: CurrentProcess.userID == 0, "only root becomes another user"))

@@ -1,5 +1,3 @@
-import TestKit
-
 extension StackHarness {
     /// The running processes of a kind, such as `decode`.
     func processes(_ kind: String) -> [ObservedProcess] {

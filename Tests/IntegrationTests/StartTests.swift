@@ -1,12 +1,7 @@
-import Linux
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The environment of the processes that `serve` starts, and failing starts.
     @Suite struct StartTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         @Test func aBrokenKeyEndsTheStackOnceAndForAll() throws {
             let key = folder.write(Array(repeating: 7, count: 31), to: "identity.key")

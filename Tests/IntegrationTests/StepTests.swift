@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 /// A command line and its expected result.
 struct StepCase: Sendable, CustomTestStringConvertible {
     let line: String
@@ -164,7 +161,7 @@ extension RealProcesses {
 
         @Test func everyStepModeAndFormatGivesItsImage() async throws {
             let origin = try Self.origin()
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try await withStack { stack in
                 for step in Self.cases {
                     let file = folder.file("out")
@@ -208,7 +205,7 @@ extension RealProcesses {
 
         @Test func withoutStepsTheSourceComesAsItIs() async throws {
             let origin = try Self.origin()
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try await withStack { stack in
                 for (path, format) in [("/q.png", "png"), ("/q.gif", "gif")] {
                     for more in [[], ["--original"]] {
@@ -260,7 +257,7 @@ extension RealProcesses {
                 (Images.red, Images.blue), (Images.blue, Images.red),
                 (Images.yellow, Images.green), (Images.green, Images.yellow),
             ]
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try await withStack { stack in
                 for orientation in 1...8 {
                     let file = folder.file("out")

@@ -1,8 +1,3 @@
-import Imagebus
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Results of an animation consist of its first frame, and every reply states that.
     @Suite struct StillTests {

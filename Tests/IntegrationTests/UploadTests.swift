@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Uploads: images without a URL.
     @Suite struct UploadTests {
@@ -251,7 +246,7 @@ extension RealProcesses {
 
         @Test func getReadsStandardInputForAStackOfItsOwn() throws {
             let png = try Images.quadrants().png()
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let run = try CommandLineRun(["get", "-", "--private", "-o", "-"] + places, input: png)
             let end = try run.end()

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// SVG and PDF are drawn by a separate pool if the operator configures one.
     @Suite struct VectorPoolTests {

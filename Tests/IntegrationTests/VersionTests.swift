@@ -1,10 +1,5 @@
-import Linux
-import Model
 import ProcessRuntime
-import StackKit
 import Synchronization
-import TestKit
-import Testing
 import Wire
 import ZeroMQ
 

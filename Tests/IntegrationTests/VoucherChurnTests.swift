@@ -1,10 +1,5 @@
 import Glibc
-import Imagebus
-import Linux
-import Model
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Hits by voucher on several threads while their entries are continually evicted, created

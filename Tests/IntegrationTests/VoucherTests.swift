@@ -1,16 +1,11 @@
-import Imagebus
-import Linux
-import Model
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Answers that clients repeat by themselves, with a real coordinator, cache and files
     /// (SEMANTICS §5.24).
     @Suite struct VoucherTests {
         private let photo: ChangingImage
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         init() throws { photo = try ChangingImage() }
 

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Hits by voucher count as uses when the memory tier decides what to evict (SEMANTICS §5.4
     /// and SEMANTICS §5.24), although they don't reach the stack.

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// An answer has been withdrawn when the cause of the withdrawal is acknowledged: no client
     /// repeats the answer after that, however often it tries (SEMANTICS §5.24). The test doesn't
@@ -12,7 +7,7 @@ extension RealProcesses {
     /// `IMAGEBUS_VOUCHER_REMOVALS=10000`.
     @Suite struct VoucherWithdrawalTests {
         private let photo: ChangingImage
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         init() throws { photo = try ChangingImage() }
 

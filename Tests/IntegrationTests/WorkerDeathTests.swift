@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A killed process is restarted, and its jobs are completed nevertheless.
     @Suite struct WorkerDeathTests {

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The kernel's limit of a decoder's private memory (RLIMIT_DATA), in case the estimate from an
     /// image's header is too low.
@@ -59,7 +52,7 @@ extension RealProcesses {
         /// A black JPEG of 16 megapixels in several scans, so that its decoder keeps two bytes per
         /// sample.
         private static func progressive() throws -> [UInt8] {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = folder.file("large.jpg")
             try Tool.run(["vips", "black", "\(file)[interlace]", "4000", "4000", "--bands", "3"])
             return try #require(FileBytes.read(file))

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A small file whose decoder would allocate more memory than permitted (SEMANTICS §9.8), and
     /// content whose decoders disappear (SEMANTICS §7.5).
@@ -52,7 +45,7 @@ extension RealProcesses {
         /// slow to write.
         @Test func decodersTakeNoMoreThanTheTableSays() async throws {
             let pixelsMax = Effort.count("DECODER_PIXELS", short: 8_000_000, long: 100_000_000)
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let limits = ["--allow-private-networks", "--body-limit", "256M"]
             try await withStack(limits, decoders: 1) { stack in
                 let decoder = try #require(stack.processes("decode").first)
@@ -86,7 +79,7 @@ extension RealProcesses {
 
         /// A photo-like image of that size, written by libvips.
         private static func image(
-            _ name: String, _ options: String, side: Int, in folder: TestKit.TemporaryDirectory
+            _ name: String, _ options: String, side: Int, in folder: TemporaryDirectory
         ) throws -> [UInt8] {
             let (base, file) = (folder.file("base.v"), folder.file("large.\(name)"))
             let small = folder.write(try Images.noise(width: 100, height: 100).png(), to: "a.png")
@@ -133,7 +126,7 @@ extension RealProcesses {
 
         /// libavif allocates the size that an item of the file states, and aborts if it can't.
         @Test func anItemOfMoreBytesThanAFileMayHaveCostsNoDecoder() async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             var file = try Self.image("avif", "effort=0", side: 64, in: folder)
             let box = try #require(file.firstRange(of: Array("iloc".utf8))?.lowerBound) - 4
             let bytes = file[box..<box + 4].reduce(0) { $0 << 8 | Int($1) }

@@ -1,7 +1,4 @@
-import Model
 import Synchronization
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Images that crash or stall their decoders, while another HTTP client loads other images.

@@ -1,9 +1,4 @@
 import Glibc
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
 
 /// A loader pool `photos` whose only worker is controlled by the test. It has the secret of its
 /// pool and sends false data.

@@ -1,9 +1,4 @@
 import Glibc
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// The file system of the segments is filled up: loads end with typed errors, no process ends,

@@ -1,6 +1,4 @@
 import Synchronization
-import TestKit
-import Testing
 
 /// An HTTP client that requests images from a gateway at a steady pace, one at a time, from its own
 /// address, for tests that attack the gateway meanwhile.

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Origins that violate TLS, HTTP/1.1 and HTTP/2. Each load ends with the expected error and
     /// within its time; other loads go on, and the download process neither grows nor ends.

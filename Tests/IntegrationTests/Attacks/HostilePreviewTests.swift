@@ -1,14 +1,8 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Previews of hostile data and partial images of damaged files: none of them is cached or
     /// delivered to other clients.
     @Suite struct HostilePreviewTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let origin = OriginServer()
 
         private func request(_ url: String) -> ImageRequest {

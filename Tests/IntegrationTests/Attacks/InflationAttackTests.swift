@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Small PNGs that inflate to gigabytes, while another HTTP client loads other images.
     @Suite struct InflationAttackTests {

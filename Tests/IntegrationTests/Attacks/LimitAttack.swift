@@ -1,6 +1,4 @@
 import Synchronization
-import TestKit
-import Testing
 
 /// An attack on a stack with one decoder: files that exceed a limit, requested one after the other
 /// while another HTTP client loads other images.

@@ -1,14 +1,8 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// An external pool with the right secret that sends false outcomes, or never finishes. Other
     /// loads go on, and no process is lost.
     @Suite struct LyingLoaderTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let origin = OriginServer()
         private let image: [UInt8]
 

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Small files whose decoder would allocate gigabytes, while another HTTP client loads other
     /// images.

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Images that may not be stored at all, or only for the requesting client, loaded through a
     /// gateway by one HTTP client after another: each load goes to the origin.

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Name servers controlled by an attacker: whatever they answer, and whenever, no connection is
     /// made that policy forbids, and other names are still resolved.

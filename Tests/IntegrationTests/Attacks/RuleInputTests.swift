@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Bodies and heads processed by rules (`decrypt`, `response`), from an origin controlled by an
     /// attacker: each load ends within its limits and with the expected error.

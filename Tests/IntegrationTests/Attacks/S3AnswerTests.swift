@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// An S3 server controlled by an attacker: each of its responses is handled like that of an
     /// HTTP origin, its XML documents are never parsed, and it can't redirect to other targets.

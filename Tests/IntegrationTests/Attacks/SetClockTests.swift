@@ -1,16 +1,9 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The clocks of coordinator, download and cache are set forward and back while they run.
     /// Nothing is considered fresh longer than its origin permitted, and no process ends or hangs.
     @Suite struct SetClockTests {
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
 

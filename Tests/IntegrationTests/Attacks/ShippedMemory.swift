@@ -1,7 +1,3 @@
-import Linux
-import TestKit
-import Testing
-
 /// Limits the processes of a stack to the memory that their units give them (`systemd/*.service`):
 /// each in its own cgroup, and processes started later together in the cgroup of one decoder.
 final class ShippedMemory {

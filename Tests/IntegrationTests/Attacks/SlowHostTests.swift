@@ -1,8 +1,3 @@
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// One HTTP client of a gateway that requests images from hosts that hardly send anything.
     @Suite struct SlowHostTests {

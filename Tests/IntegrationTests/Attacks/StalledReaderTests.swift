@@ -1,12 +1,8 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// HTTP clients of a gateway that stop reading their responses.
     @Suite struct StalledReaderTests {
         private let bench = GatewayBench()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let imageBytes = 8 << 20
 
         private static let httpClients = 4

@@ -1,5 +1,3 @@
-import TestKit
-
 /// HTTP clients that request an image and then read only its head.
 final class StalledReaders {
     private final class Reader {

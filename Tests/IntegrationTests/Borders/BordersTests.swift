@@ -1,8 +1,3 @@
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Each kind runs as its own user and as process 1 of its own container, which contains only
     /// the directories that it needs.

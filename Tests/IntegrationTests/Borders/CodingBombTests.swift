@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Bodies in content codings that expand enormously: loading them neither blocks the single
     /// download thread nor uses memory that isn't accounted for.

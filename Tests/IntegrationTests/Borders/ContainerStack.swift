@@ -1,5 +1,3 @@
-import TestKit
-
 /// All five kinds, each in its own container, and clients.
 final class ContainerStack {
     let place: ContainerPlace

@@ -1,16 +1,10 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
 import Wire
 
 extension RealProcesses {
     /// A loader controlled by the test: the messages that it may send, and those that end its
     /// session.
     @Suite struct ExternalLoaderTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func withLoader(
             _ body: (StackHarness, ImagebusClient) async throws -> Void

@@ -1,13 +1,7 @@
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Plug-in programs started by `serve`.
     @Suite struct ExternalProgramTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func withPhotos(
             _ command: [String], _ body: (StackHarness) async throws -> Void

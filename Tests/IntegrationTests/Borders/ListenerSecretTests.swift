@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
 import Wire
 
 extension RealProcesses {

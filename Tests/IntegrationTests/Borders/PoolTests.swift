@@ -1,15 +1,9 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
 import Wire
 
 extension RealProcesses {
     /// Pools of workers defined by the configuration: with Imagebus programs and with plug-ins.
     @Suite struct PoolTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func arguments(_ pools: String) -> [String] {
             let text = "pools:\n\(pools)\n"

@@ -1,8 +1,3 @@
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension StatusReport {
     /// The first worker of a pool.
     func worker(of pool: String = "mine") -> ProcessStatus? {

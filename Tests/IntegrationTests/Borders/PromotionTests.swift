@@ -1,15 +1,9 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Stacks that share an external cache, as several machines do: entries made by one are
     /// promoted into the other's own cache (SEMANTICS §5.26).
     @Suite struct PromotionTests {
-        private let folder = TestKit.TemporaryDirectory()
-        private let records = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
+        private let records = TemporaryDirectory()
         private let origin = OriginServer()
         private let picture: [UInt8]
 

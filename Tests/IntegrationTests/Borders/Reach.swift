@@ -1,12 +1,9 @@
-import Linux
-import TestKit
-
 /// What a user can access, tested as that user: files by opening them for reading, sockets by
 /// connecting.
 enum Reach {
     /// `ok` or the kernel's error, for each path.
     static func of(_ layout: ContainerLayout, _ paths: [String]) throws -> [String: String] {
-        let folder = TestKit.TemporaryDirectory()
+        let folder = TemporaryDirectory()
         let line = layout.becoming + ["/usr/bin/python3", "-c", program] + paths
         var command = ChildCommand(line[0], Array(line.dropFirst()))
         let output = try FileDescriptor.open(folder.file("out"), [.writeOnly, .create])

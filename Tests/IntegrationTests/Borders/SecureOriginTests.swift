@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The whole stack in front of TLS origins.
     @Suite struct SecureOriginTests {

@@ -1,14 +1,8 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Caches written with the Swift SDK, started by `serve`.
     @Suite struct SwiftCacheTests {
-        private let folder = TestKit.TemporaryDirectory()
-        private let records = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
+        private let records = TemporaryDirectory()
         private let origin: OriginServer
 
         init() { origin = OriginServer() }

@@ -1,12 +1,7 @@
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Plug-ins written with the Swift SDK, started by `serve`.
     @Suite struct SwiftExtensionTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let origin: OriginServer
 
         init() { origin = OriginServer() }

@@ -1,13 +1,8 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A format unknown to Imagebus, with a coder based on the Swift SDK: its frames, and its
     /// partial images.
     @Suite struct SwiftFramesTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let origin: OriginServer
 
         init() { origin = OriginServer() }

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A kind of worker that is started before the coordinator.
     @Suite(

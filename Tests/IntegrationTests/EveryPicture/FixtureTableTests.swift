@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Every file in the folders of test images, converted to PNG by a real stack and compared with
     /// other decoders.

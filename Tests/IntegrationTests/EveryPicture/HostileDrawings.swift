@@ -1,5 +1,3 @@
-import TestKit
-
 /// Drawings and documents that demand excessive resources, by name.
 enum HostileDrawings {
     private static let size = "width='100' height='100'"

@@ -1,5 +1,3 @@
-import TestKit
-
 /// Independent decoders, which share no code with Imagebus. Their output is read by Pillow, and
 /// converted to sRGB by LittleCMS if it has a profile.
 enum OtherReader: String {

@@ -1,14 +1,7 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The peak memory of a decoder (VmHWM), including mapped segments.
     @Suite struct PeakMemoryTests {
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         /// For a process that draws: its private memory (SandboxProfile) and its mappings:
         /// libraries, input, and the largest drawing.

@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Files of public bug reports whose right result depends on more than one decode, compared
     /// with Pillow.

@@ -1,6 +1,3 @@
-import Model
-import TestKit
-
 /// A client that sends valid messages as fast as the coordinator accepts them, and reads its
 /// replies.
 final class Attacker {

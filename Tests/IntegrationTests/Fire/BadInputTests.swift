@@ -1,7 +1,3 @@
-import Model
-import TestKit
-import Testing
-
 /// A request and how `imagebus get` must end.
 struct BadInput: Sendable {
     let what: String

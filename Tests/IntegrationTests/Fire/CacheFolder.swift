@@ -1,7 +1,4 @@
-import Linux
 import SQLite
-import TestKit
-import Testing
 
 /// The contents of a cache directory, read without the cache.
 struct CacheFolder {

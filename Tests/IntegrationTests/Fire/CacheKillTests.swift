@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The cache process is killed at arbitrary moments: while it stores, removes, evicts and
     /// starts.

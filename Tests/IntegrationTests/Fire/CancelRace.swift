@@ -1,6 +1,4 @@
-import Model
 import ProcessRuntime
-import TestKit
 
 /// Loads on one connection, most of them canceled around their completion; every terminal reply on
 /// the wire is counted.

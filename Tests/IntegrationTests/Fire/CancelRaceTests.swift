@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Cancels that coincide with completions.
     @Suite struct CancelRaceTests {

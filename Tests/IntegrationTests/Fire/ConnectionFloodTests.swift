@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A very large number of connections: the coordinator survives, and existing sessions keep
     /// their slots.

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Content that crashes decoders isn't retried; jobs lost with a download process are
     /// (SEMANTICS §7.5).

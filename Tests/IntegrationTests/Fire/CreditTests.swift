@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A worker gets no more work than others of its kind, whatever credit it announces.
     @Suite struct CreditTests {

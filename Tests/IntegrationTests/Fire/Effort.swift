@@ -1,6 +1,3 @@
-import Linux
-import TestKit
-
 /// The length of randomized tests: short by default, long with `IMAGEBUS_LONG=1`, and adjustable
 /// per test with a variable.
 enum Effort {

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// One process is killed every 100 ms, and the coordinator every five seconds, while several
     /// clients send all kinds of requests.

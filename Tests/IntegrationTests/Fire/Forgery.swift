@@ -1,6 +1,3 @@
-import Model
-import TestKit
-
 /// A false outcome of a worker for the job that it was assigned.
 enum Forgery: String, CaseIterable, Sendable {
     case segmentNotAnnounced, rangeOutside, rangeOverflows, blockZero, arenaOfResults

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A worker that sends false outcomes loses its session, and the outcomes are discarded.
     @Suite struct ForgeryTests {

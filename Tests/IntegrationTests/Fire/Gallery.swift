@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-
 /// A few small images that an origin serves under any number of URLs, and their results at each
 /// size on an idle stack. The bytes of any other image or size are wrong.
 struct Gallery: Sendable {

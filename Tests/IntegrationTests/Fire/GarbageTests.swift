@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
 import Wire
 
 /// Frames that aren't a valid message, and the replies before and after a hello.

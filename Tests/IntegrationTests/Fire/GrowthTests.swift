@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Resource use after many requests: no more than after a few.
     @Suite struct GrowthTests {

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 /// Processes that are stopped together.
 struct HaltCase: Sendable, CustomTestStringConvertible {
     let kind: WorkerKind

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Animations with impossible properties: each kind of request ends with an image or with a
     /// typed error. No process ends, except a worker that didn't obey a cancel within the grace

@@ -1,8 +1,4 @@
 import Glibc
-import Imagebus
-import Model
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// A client may keep large results as long as it needs them, but not without limit.

@@ -1,7 +1,3 @@
-import Linux
-import Model
-import TestKit
-
 /// Kills processes of a stack: all but the coordinator at short intervals, the coordinator at long
 /// ones.
 struct Killer {

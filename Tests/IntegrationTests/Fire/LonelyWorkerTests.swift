@@ -1,8 +1,3 @@
-import Linux
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A worker that doesn't find a coordinator is supervised, and its files are removed
     /// completely.

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Memory grows with the data that arrives, never with the length that an origin announces.
     @Suite struct LyingLengthTests {

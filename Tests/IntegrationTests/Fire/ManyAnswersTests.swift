@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// One result that thousands of requests wait for.
     @Suite struct ManyAnswersTests {

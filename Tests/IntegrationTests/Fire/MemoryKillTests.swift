@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The kernel kills decoders whose control group is out of memory, which counts as evidence
     /// against their image (SEMANTICS §7.5).

@@ -1,8 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-
 /// One lane of requests of all kinds, one after another: hits, cold loads, other sizes, animations,
 /// partial images, errors, cancels.
 struct MixedLoads {

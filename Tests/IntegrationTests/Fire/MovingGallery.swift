@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-
 /// An animation and a progressively arriving photograph that an origin serves under any number of
 /// URLs, with the expected result of each kind of request on an idle stack.
 struct MovingGallery: Sendable {

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Images of each format with corrupted bytes.
     @Suite struct MutatedImageTests {
@@ -23,7 +16,7 @@ extension RealProcesses {
         @Test func everyMutationIsAnsweredAndNoFormatStopsAnother() async throws {
             let count = Effort.count("MUTATIONS", short: 500, long: 10_000)
             var random = Effort.generator("mutated images")
-            let (origin, spill) = (OriginServer(), TestKit.TemporaryDirectory())
+            let (origin, spill) = (OriginServer(), TemporaryDirectory())
             let files = try Self.sources.get()
             let start = ContinuousClock.now
             try await withStack(
@@ -189,7 +182,7 @@ extension RealProcesses {
         }
 
         private static func files() throws -> [(name: String, bytes: [UInt8])] {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let image = try Images.waves(width: 96, height: 64).png()
             try #require(PNGChecksums.repaired(image) == image, "libpng has the same checksums")
             let png = folder.write(image, to: "a.png")

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Whatever a client sends, operators get replies, and other clients get their hits.
     @Suite struct OperatorLatencyTests {

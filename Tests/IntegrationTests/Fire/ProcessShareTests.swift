@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// One process with the maximum number of connections, all of them loading from slow origins.
     @Suite struct ProcessShareTests {

@@ -1,6 +1,3 @@
-import Linux
-import Model
-import TestKit
 import Wire
 
 /// A client that costs a test one descriptor and no thread: it sends greeting, `READY` and hello,

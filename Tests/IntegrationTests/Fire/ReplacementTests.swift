@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Processes that hang, that don't obey a cancel, or that have done their number of jobs are
     /// replaced without losing any request (SEMANTICS §7.6, §8.3).

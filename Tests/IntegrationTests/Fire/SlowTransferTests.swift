@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Origins that send just enough not to count as stalled, all for one client.
     @Suite struct SlowTransferTests {

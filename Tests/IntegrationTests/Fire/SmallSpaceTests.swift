@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Eight megabytes for all segments: loads that don't fit fail with *busy*, and no process
     /// dies.

@@ -1,7 +1,3 @@
-import Linux
-import Model
-import TestKit
-
 extension StackHarness {
     /// The total size in bytes of the segments of a kind.
     func arenaBytes(_ kind: WorkerKind) throws -> Int {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A worker whose loop stalls is killed by `serve`, which logs that. Unlike other kills this is
     /// evidence against the worker's job.

@@ -1,9 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A very large number of simultaneous requests for one image.
     @Suite struct StormTests {

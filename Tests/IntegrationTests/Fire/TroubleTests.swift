@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Processes are killed, stopped and run out of memory, the disk is full or hangs, and shared
     /// memory is full, also at the same time, while several clients send all kinds of requests.
@@ -23,7 +18,7 @@ extension RealProcesses {
             let seconds = Effort.count("TROUBLE_SECONDS", short: 8, long: 600)
             var random = Effort.generator("trouble")
             let (memory, folder) = (
-                try PrivateMount(bytes: Self.bytes), TestKit.TemporaryDirectory()
+                try PrivateMount(bytes: Self.bytes), TemporaryDirectory()
             )
             let disk =
                 PrivateMount.canFreeze

@@ -1,7 +1,3 @@
-import Linux
-import Model
-import TestKit
-
 /// A disturbance of a stack, which is undone after a while.
 enum Trouble: CaseIterable {
     case killing

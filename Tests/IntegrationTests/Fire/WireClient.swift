@@ -1,7 +1,4 @@
-import Linux
-import Model
 import ProcessRuntime
-import TestKit
 import Wire
 
 /// A client that sees every message on the wire; the library would hide a duplicate reply.

@@ -1,7 +1,4 @@
-import Linux
-import Model
 import ProcessRuntime
-import TestKit
 import Wire
 import ZeroMQ
 

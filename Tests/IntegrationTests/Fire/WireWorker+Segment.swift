@@ -1,7 +1,3 @@
-import Linux
-import Model
-import TestKit
-
 extension WireWorker {
     /// The segment file that forged outcomes refer to.
     struct SegmentFile {

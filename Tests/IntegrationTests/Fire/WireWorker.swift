@@ -1,7 +1,4 @@
-import Linux
-import Model
 import ProcessRuntime
-import TestKit
 import Wire
 
 /// A worker of any kind, controlled by a test, which can send false outcomes.

@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The URLs of imgproxy's documentation and of thumbor's filter pages, sent to a gateway: each
     /// is answered with the size that the documented rule gives, or rejected by name with status

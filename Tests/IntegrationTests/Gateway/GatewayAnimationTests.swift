@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Animations over HTTP (WEB.md): as stills, or with all their frames, counted by Pillow.
     @Suite struct GatewayAnimationTests {

@@ -1,7 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-
 /// Shared helpers for tests of gateway responses.
 struct GatewayBench {
     let origin = OriginServer()

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Caching of gateway responses (RFC 9111): the table of `Proto/WEB.md` (5.4), verified with
     /// nginx and `proxy_cache`.
@@ -104,7 +101,7 @@ extension RealProcesses {
             _ arguments: [String], rules: String? = nil,
             _ body: (GatewayProcess, NginxServer) throws -> Void
         ) async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let flags = rules.map { rules in
                 let file = "profiles: {default: {rules: [{match: '*', \(rules)}]}}"
                 return ["--config", folder.write(Array(file.utf8), to: "a.yaml")]

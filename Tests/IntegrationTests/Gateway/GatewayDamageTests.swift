@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Damaged images over HTTP (WEB §5.12).
     @Suite struct GatewayDamageTests {

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// SVG over HTTP (WEB §5.11), in front of a stack without decoders for drawings.
     @Suite struct GatewayDrawingTests {

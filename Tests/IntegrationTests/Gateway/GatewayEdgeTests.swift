@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A gateway behind a proxy: trusted addresses, and request ids in logs.
     @Suite struct GatewayEdgeTests {
@@ -209,7 +203,7 @@ extension RealProcesses {
         }
 
         @Test func aLineSaysWhichTokenSentAnImage() async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let tokens = folder.write(
                 Array("# ours\nanother-token-of-them\na-token-of-some-length\n".utf8), to: "tokens")
             try await bench.run(["--post-tokens", tokens, "--access-log"]) { gateway, _ in

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Fallback images for images that can't be loaded.
     @Suite struct GatewayFallbackTests {
@@ -52,7 +47,7 @@ extension RealProcesses {
         /// Of any size: the second one is followed by additional bytes.
         @Test(arguments: [0, 200_000])
         func aFileIsShownToo(more: Int) async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let bytes = try red() + [UInt8](repeating: 7, count: more)
             let file = folder.write(bytes, to: "red.png")
             try await bench.run(["--fallback", file]) { gateway, _ in

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// How long responses are fresh. The origin sends the `Age`, so that tests don't have to wait.
     @Suite struct GatewayFreshnessTests {

@@ -1,13 +1,8 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Headers that a gateway forwards to origins, and those that it adds to responses.
     @Suite struct GatewayHeaderTests {
         private let bench = GatewayBench()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         /// A configuration whose profile `web` permits these headers.
         private func permitting(_ headers: String) -> [String] {

@@ -1,6 +1,3 @@
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// EXIF, XMP and IPTC in responses (WEB §5.10). exiftool writes the sources and reads the
     /// responses, Pillow compares their pixels.
@@ -142,7 +139,7 @@ extension RealProcesses {
                     #expect(MarkedFile.secrets(in: answer.body) == [], "\(path)")
                     #expect(try MarkedFile.tags(answer.body).contains("Artist=Ada Lovelace"))
                 }
-                let folder = TestKit.TemporaryDirectory()
+                let folder = TemporaryDirectory()
                 let file = folder.file("made.jpg")
                 #expect(
                     try stack.get([url, "--resize", "20x20", "-o", file]).exitStatus == 0)

@@ -1,14 +1,8 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// What operators may do that HTTP clients may not.
     @Suite struct GatewayOperatorTests {
         private let photo: ChangingImage
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let tokens: String
         private var socket: String { folder.file("o.sock") }
 

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Options of operators for the responses of a gateway.
     @Suite struct GatewayOptionTests {
@@ -14,7 +9,7 @@ extension RealProcesses {
         func whoSavesDataHasThePreset(lines: String) async throws {
             bench.origin.route(
                 "/a.png", .bytes(try Images.waves(width: 120, height: 60).png()))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let presets = folder.write(Array(lines.utf8), to: "presets")
             let arguments = [
                 "--presets", presets, "--client-hints", "--save-data-preset", "few",
@@ -75,7 +70,7 @@ extension RealProcesses {
         @Test(arguments: ["one\ntwo\n", "# both\r\none\r\ntwo\r\n"])
         func keysAreLines(text: String) async throws {
             bench.origin.route("/a.png", .bytes(try Images.waves(width: 60, height: 40).png()))
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let keys = folder.write(Array(text.utf8), to: "keys")
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
                 let gateway = try GatewayProcess(

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Images uploaded with the request.
     @Suite struct GatewayPostTests {
@@ -30,7 +25,7 @@ extension RealProcesses {
         private func withGateway(
             _ more: [String] = [], _ body: (GatewayProcess, StackHarness) async throws -> Void
         ) async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let tokens = folder.write(
                 Array("# ours\nanother-token-of-them\n\(Self.token)\n".utf8), to: "tokens")
             try await bench.run(["--post-tokens", tokens] + more, body)

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Image properties over HTTP, compared with what other programs read from the same file.
     @Suite struct GatewayPropertiesTests {
@@ -17,7 +12,7 @@ extension RealProcesses {
         private func seen(
             _ bytes: [UInt8]
         ) throws -> (format: String, width: Int, height: Int, alpha: Bool, frames: Int) {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = folder.write(bytes, to: "image")
             let text = try Tool.run(["identify", "-format", "%m %w %h %A\n", file])
             let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
@@ -31,7 +26,7 @@ extension RealProcesses {
 
         /// The mean of all pixels, by ImageMagick.
         private func mean(_ bytes: [UInt8]) throws -> [UInt8] {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let file = folder.write(bytes, to: "image")
             return try Tool.run(
                 ["convert", file, "-resize", "1x1!", "-filter", "Box", "-depth", "8", "RGB:-"])

@@ -1,16 +1,11 @@
 import Glibc
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Operator settings of the grammars: by options, by environment variables of other servers, by
     /// YAML.
     @Suite struct GatewaySettingTests {
         private let bench = GatewayBench()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func routeWaves(_ path: String = "/a.jpg") throws {
             bench.origin.route(
@@ -41,7 +36,7 @@ extension RealProcesses {
         @Test func localFilesAreBelowTheirRoot() async throws {
             let image = try Images.waves(width: 120, height: 60).jpeg(quality: 90)
             _ = folder.write(image, to: "a.jpg")
-            let outside = TestKit.TemporaryDirectory()
+            let outside = TemporaryDirectory()
             let secret = outside.write(image, to: "b.jpg")
             #expect(symlink(secret, "\(folder.path)/link.jpg") == 0)
             try await bench.run([], stack: ["--local-root", folder.path]) { gateway, _ in

@@ -1,15 +1,8 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// A gateway on a Unix socket.
     @Suite struct GatewaySocketTests {
         private let bench = GatewayBench()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private var socket: String { folder.file("http.sock") }
 
         private func arguments(_ more: [String] = []) -> [String] {

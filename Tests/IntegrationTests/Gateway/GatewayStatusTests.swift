@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Failures of real stacks and origins as HTTP statuses.
     @Suite struct GatewayStatusTests {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The responses of one URL for clients with different `Accept` and hints, while the caches
     /// hold the variants of other clients.
@@ -82,7 +77,7 @@ extension RealProcesses {
         }
 
         /// The type of the bytes, determined by a decoder of the format and not from their head.
-        private func seen(_ bytes: [UInt8], _ folder: TestKit.TemporaryDirectory) throws
+        private func seen(_ bytes: [UInt8], _ folder: TemporaryDirectory) throws
             -> (type: String, width: Int)
         {
             let file = folder.write(bytes, to: "image")
@@ -104,7 +99,7 @@ extension RealProcesses {
             let arguments = [
                 "--client-hints", "--hint-widths", "32,64,120", "--allow-origin", "*",
             ]
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             var (tags, bodies): ([String: [UInt8]], [[UInt8]: String]) = ([:], [:])
             var (answered, refused) = (0, 0)
             var random = SeededGenerator(seed: 7)
@@ -152,7 +147,7 @@ extension RealProcesses {
         /// ignored then.
         @Test func linesOfOneFieldAreOneList() async throws {
             try route()
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             try await bench.run { gateway, _ in
                 let target = bench.path("/a.jpg", "w:40")
                 let named = try gateway.get(

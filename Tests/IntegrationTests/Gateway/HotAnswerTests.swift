@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Responses that a gateway repeats (SEMANTICS §5.24) equal those that the stack would give
     /// now.

@@ -1,5 +1,3 @@
-import TestKit
-
 /// Images with a GPS location in every part of a file that can contain one, and what other programs
 /// read from them.
 enum MarkedFile {

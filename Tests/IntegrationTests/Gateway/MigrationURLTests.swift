@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// The URL tables on the migration pages (`Proto/Migration`), each row sent to a gateway:
     /// supported options behave as the table of `Proto/WEB.md` states, under each of their names;

@@ -1,6 +1,3 @@
-import Linux
-import TestKit
-
 /// A real thumbor on a port of 127.0.0.1, the reference for responses to its URLs.
 /// `IMAGEBUS_THUMBOR` names its program, such as that of `python3 -m venv v && v/bin/pip install
 /// thumbor`.

@@ -1,13 +1,8 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// `imagebus url` and a gateway with the same settings.
     @Suite struct URLCommandTests {
         private let bench = GatewayBench()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
 
         private func url(_ arguments: [String]) throws -> CommandLineEnd {
             try CommandLineRun(["url"] + arguments).end()

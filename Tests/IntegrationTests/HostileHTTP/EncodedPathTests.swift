@@ -1,9 +1,3 @@
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Encoded separators in the path of a URL, through a whole stack with `sources`, to an origin
     /// that decodes them (SEMANTICS §10.2).
@@ -19,7 +13,7 @@ extension RealProcesses {
         private static let unreadable = ["/pub/a.png%00", "/pub/a.png%00.jpg", "/pub/a.png%2500"]
 
         private let origin = OriginServer()
-        private let folder = TestKit.TemporaryDirectory()
+        private let folder = TemporaryDirectory()
         private let shown: [UInt8]
         private let secret: [UInt8]
 

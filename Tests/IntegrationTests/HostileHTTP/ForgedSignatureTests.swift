@@ -1,7 +1,3 @@
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Paths with invalid or expired signatures.
     @Suite struct ForgedSignatureTests {
@@ -43,7 +39,7 @@ extension RealProcesses {
 
         @Test(arguments: ["imgproxy", "thumbor"])
         func nothingButTheSignatureIsOne(grammar: String) async throws {
-            let folder = TestKit.TemporaryDirectory()
+            let folder = TemporaryDirectory()
             let isImgproxy = grammar == "imgproxy"
             let keys = folder.write(
                 Array((isImgproxy ? "736563726574 68656c6c6f\n" : "lilac\n").utf8), to: "keys")

@@ -1,8 +1,4 @@
-import Model
-import StackKit
 import StageKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Spellings of forbidden addresses, through each grammar of the gateway to the downloader with

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Attacks on a gateway over HTTP: every request gets its expected status or none, nothing
     /// reaches the origin, no process dies, and no resources are leaked.

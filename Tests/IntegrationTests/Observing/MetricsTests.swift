@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Metrics of a real stack.
     @Suite struct MetricsTests {

@@ -1,8 +1,3 @@
-import Imagebus
-import Model
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// What the logs contain, and what they don't.
     @Suite struct RequestLogTests {

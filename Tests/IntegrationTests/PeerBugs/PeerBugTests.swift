@@ -1,9 +1,4 @@
 import Glibc
-import Imagebus
-import Model
-import StackKit
-import TestKit
-import Testing
 
 extension RealProcesses {
     /// Bugs that similar libraries had to fix, by their numbers in `PEERS.md`: those that need a

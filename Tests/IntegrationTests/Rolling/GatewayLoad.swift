@@ -1,10 +1,7 @@
-import Linux
-import TestKit
-
 /// Eight clients that send requests continuously, some of them for new images, until they are
 /// stopped.
 final class GatewayLoad {
-    private let folder = TestKit.TemporaryDirectory()
+    private let folder = TemporaryDirectory()
     private let run: CommandLineRun
     private var awaited = 0
 

@@ -1,9 +1,6 @@
-import Linux
-import TestKit
-
 /// An nginx on a Unix socket.
 final class NginxServer {
-    private let folder = TestKit.TemporaryDirectory()
+    private let folder = TemporaryDirectory()
     private let child: ChildProcess
 
     /// The path of its socket.

@@ -1,10 +1,3 @@
-import Imagebus
-import Linux
-import Model
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Gateways and a coordinator are replaced under load, behind an nginx that only retries
     /// refused connections.

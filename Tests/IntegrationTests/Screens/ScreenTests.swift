@@ -1,8 +1,3 @@
-import Linux
-import StackKit
-import TestKit
-import Testing
-
 extension RealProcesses {
     /// Output on a terminal of 100 by 30, saved in `.build/screens` as text and as images for
     /// review.
