@@ -24,14 +24,7 @@ extension RealProcesses {
         private func expectSoon(
             _ what: String, _ stack: StackHarness, _ isThere: () throws -> Bool
         ) throws {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-            var pause = PollingPause()
-            while try !isThere() {
-                guard ContinuousClock.now < deadline else {
-                    throw StackFailure("\(what) did not come", log: stack.logFile)
-                }
-                pause.wait()
-            }
+            try pollUntil(what, log: stack.logFile, isThere)
         }
 
         @Test func requestsBecomeWhatTheFileSays() async throws {
@@ -157,12 +150,7 @@ extension RealProcesses {
                     place.path,
                 ])
             let status = ["status", "--runtime-dir", place.path]
-            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-            var pause = PollingPause()
-            while try CommandLineRun(status).end().exitStatus != 0 {
-                try #require(ContinuousClock.now < deadline, "serve doesn't start")
-                try await pause.wait()
-            }
+            try await pollUntil("serve") { try CommandLineRun(status).end().exitStatus == 0 }
             try run.send(.hangUp)
             #expect(try CommandLineRun(status).end().exitStatus == 0)
             try run.send(.terminate)

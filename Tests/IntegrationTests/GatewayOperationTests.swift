@@ -105,15 +105,9 @@ extension RealProcesses {
         private func awaitReady(
             _ gateway: GatewayProcess, _ wanted: Bool, _ prepare: () -> Void = {}
         ) throws {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            var pause = PollingPause()
-            prepare()
-            while try (gateway.get("/ready").status == 200) != wanted {
-                guard ContinuousClock.now < deadline else {
-                    throw StackFailure("/ready never says \(wanted)")
-                }
-                pause.wait()
+            try pollUntil("/ready to say \(wanted)", timeout: .seconds(60)) {
                 prepare()
+                return try (gateway.get("/ready").status == 200) == wanted
             }
         }
 

@@ -130,11 +130,9 @@ extension RealProcesses {
                 waits.get(path("/a.jpg"))
                 #expect(await origin.waitForRequest("/a.jpg"))
                 try gateway.send(.terminate)
-                var pause = PollingPause()
-                while true {
+                try await pollUntil("/ready to say no") {
                     asks.get("/ready")
-                    if asks.whole().status == 503 { break }
-                    try await pause.wait()
+                    return asks.whole().status == 503
                 }
                 gate.open()
                 #expect(waits.whole().status == 200)

@@ -89,12 +89,7 @@ extension RealProcesses {
         @Test func aCallbackMayBeginTheNextLoad() async throws {
             try await withSlots { client in
                 let hit = request(0)
-                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-                var pause = PollingPause()
-                while client.answerAtHand(to: hit) == nil, ContinuousClock.now < deadline {
-                    _ = try await client.load(hit).response
-                    try await pause.wait()
-                }
+                _ = try await client.learn(hit)
                 let done = Gate()
                 let shown = Mutex(0)
                 let slot = ImageSlot<Never>(client, on: .inline) { _, change in

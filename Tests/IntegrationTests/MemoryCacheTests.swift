@@ -19,11 +19,9 @@ extension RealProcesses {
         private func fill(
             _ client: ImagebusClient, _ request: ImageRequest
         ) async throws -> ImageResponse {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while client.memory?.statistics.entries == 0, ContinuousClock.now < deadline {
+            try await pollUntil("the image in memory") {
                 _ = try await client.load(request).response
-                try await pause.wait()
+                return client.memory?.statistics.entries != 0
             }
             return try #require(client.answerAtHand(to: request))
         }

@@ -121,20 +121,16 @@ extension RealProcesses {
         /// since the library would keep the load for the next coordinator.
         private func awaitRefusal(_ stack: StackHarness, _ url: String) throws {
             let client = try WireClient(stack)
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while ContinuousClock.now < deadline {
-                defer { pause.wait() }
-                var image = ImageRequest(url: url)
-                image.options = .fromCacheOnly
+            var image = ImageRequest(url: url)
+            image.options = .fromCacheOnly
+            try pollUntil("a load that is refused") {
                 try client.send(.load(LoadRequest(token: Token(.random), image: image)))
                 let answer = try client.receive(within: defaultTimeout)
                 guard case .reply(let reply) = answer, case .failure(let error) = reply.outcome
-                else { continue }
+                else { return false }
                 #expect(error.code == .shuttingDown)
-                return
+                return true
             }
-            throw StackFailure("waited for a load to be refused with shuttingDown")
         }
     }
 }

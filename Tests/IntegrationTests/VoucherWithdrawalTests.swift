@@ -80,14 +80,9 @@ extension RealProcesses {
         private func awaitImage(
             as edge: Int, _ admin: ImagebusClient, _ request: ImageRequest
         ) async throws {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while ContinuousClock.now < deadline {
-                let answer = try await admin.load(request).response
-                if answer.info?.size.width == edge { return }
-                try await pause.wait()
+            try await pollUntil("the configuration to be reloaded") {
+                try await admin.load(request).response.info?.size.width == edge
             }
-            throw StackFailure("the configuration was not reloaded")
         }
 
         /// The acknowledgment is the failure, sent to another client, with which the source enters
@@ -191,14 +186,10 @@ extension RealProcesses {
 
         /// A request to a coordinator that is ending may not get a reply.
         private func removeByNext(_ stack: StackHarness) async throws {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while ContinuousClock.now < deadline {
+            try await pollUntil("an answer of the next coordinator") {
                 let admin = try stack.operatorClient()
-                if (try? await admin.remove(photo.url)) != nil { return }
-                try await pause.wait()
+                return (try? await admin.remove(photo.url)) != nil
             }
-            throw StackFailure("the next coordinator did not answer")
         }
     }
 }

@@ -18,3 +18,38 @@ public struct PollingPause: Sendable {
         return next
     }
 }
+
+/// Polls until the condition holds. Throws a `StackFailure` with `what` and the end of the log at
+/// `log` after `timeout`.
+public func pollUntil(
+    _ what: String, timeout: Duration = defaultTimeout, log: String = "",
+    _ condition: () throws -> Bool
+) throws {
+    let deadline = ContinuousClock.now.advanced(by: timeout)
+    var pause = PollingPause()
+    while try !condition() {
+        try expectTime(before: deadline, what, timeout, log)
+        pause.wait()
+    }
+}
+
+/// The same for async tests.
+public func pollUntil(
+    _ what: String, timeout: Duration = defaultTimeout, log: String = "",
+    _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now.advanced(by: timeout)
+    var pause = PollingPause()
+    while try await !condition() {
+        try expectTime(before: deadline, what, timeout, log)
+        try await pause.wait()
+    }
+}
+
+private func expectTime(
+    before deadline: ContinuousClock.Instant, _ what: String, _ timeout: Duration, _ log: String
+) throws {
+    guard ContinuousClock.now < deadline else {
+        throw StackFailure("waited \(timeout) for \(what)", log: log)
+    }
+}

@@ -35,13 +35,10 @@ extension RealProcesses {
             return ends
         }
 
-        private func isServed(_ client: ImagebusClient) async throws -> Bool {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            while ContinuousClock.now < deadline {
-                if await ends(3, "again", client) == [nil, nil, nil] { return true }
-                try await Task.sleep(for: .milliseconds(100))
+        private func awaitServed(_ client: ImagebusClient) async throws {
+            try await pollUntil("three images") {
+                await ends(3, "again", client) == [nil, nil, nil]
             }
-            return false
         }
 
         @Test func loadsAreBusyAndGoOnOnceThereIsSpace() async throws {
@@ -60,7 +57,7 @@ extension RealProcesses {
                 #expect([200, 429, 503].contains(try RawClient.get(path, port).status))
                 #expect(try stack.run(["status"]).exitStatus == 0, "operators see why")
                 #expect(unlink(filler) == 0)
-                #expect(try await isServed(client))
+                try await awaitServed(client)
                 #expect(try RawClient.get(path, port).status == 200)
                 #expect(Set(stack.children.map(\.processID)) == processes)
             }
@@ -80,7 +77,7 @@ extension RealProcesses {
                 #expect(
                     Set(full).isSubset(of: [nil, .busy, .unavailable, .limitExceeded]), "\(full)")
                 #expect(unlink(filler) == 0)
-                #expect(try await isServed(client))
+                try await awaitServed(client)
                 _ = try await stack.awaitStatus("all processes") { $0.processes.count == 7 }
             }
         }

@@ -54,57 +54,38 @@ extension RealProcesses {
             return try await client.load(request).response.bytes?.array
         }
 
-        /// Loads until the origin has had `count` requests. Returns false if that doesn't happen.
-        private func isAsked(
+        /// Loads until the origin has had `count` requests.
+        private func awaitAsked(
             _ path: String, count: Int, _ client: ImagebusClient
-        ) async throws -> Bool {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-            while ContinuousClock.now < deadline {
+        ) async throws {
+            try await pollUntil("\(count) requests for \(path)") {
                 _ = try await load(path, client)
-                if origin.requestCount(path) >= count { return true }
-                try await Task.sleep(for: .milliseconds(100))
+                return origin.requestCount(path) >= count
             }
-            return false
         }
 
-        /// Loads until a load doesn't reach the origin. Returns false if every load does.
-        private func isFresh(_ path: String, _ client: ImagebusClient) async throws -> Bool {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            while ContinuousClock.now < deadline {
+        /// Loads until a load doesn't reach the origin.
+        private func awaitFresh(_ path: String, _ client: ImagebusClient) async throws {
+            try await pollUntil("a load of \(path) that doesn't reach the origin") {
                 let asked = origin.requestCount(path)
                 _ = try await load(path, client)
-                if origin.requestCount(path) == asked { return true }
-                try await Task.sleep(for: .milliseconds(100))
+                return origin.requestCount(path) == asked
             }
-            return false
-        }
-
-        /// Loads images until one has a date half a day in the future.
-        private func isAhead(_ client: ImagebusClient) async throws -> Bool {
-            try await isDated(client) { $0 > 43_200_000 }
-        }
-
-        /// Loads images until one has a date half a day in the past.
-        private func isBehind(_ client: ImagebusClient) async throws -> Bool {
-            try await isDated(client) { $0 < -43_200_000 }
         }
 
         /// Loads images until the date of one differs from the clock of the test as wanted, in
         /// milliseconds.
-        private func isDated(
+        private func awaitDated(
             _ client: ImagebusClient, _ isWanted: (Int64) -> Bool
-        ) async throws -> Bool {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
+        ) async throws {
             var number = 0
-            while ContinuousClock.now < deadline {
+            try await pollUntil("an image of another date") {
                 number += 1
                 var request = ImageRequest(url: origin.url("/probe.png?\(number)"))
                 request.options = .respectCacheControl
                 let born = try await client.load(request).response.validity?.expiry?.born
-                if let born, isWanted(born - WallClock.nanoseconds() / 1_000_000) { return true }
-                try await Task.sleep(for: .milliseconds(100))
+                return born.map { isWanted($0 - WallClock.nanoseconds() / 1_000_000) } ?? false
             }
-            return false
         }
 
         /// It would be fresh for the whole day.
@@ -113,16 +94,14 @@ extension RealProcesses {
             _ = try route("/probe.png")
             try await withClock { stack, client in
                 set("+1d")
-                let isAhead = try await isAhead(client)
+                try await awaitDated(client) { $0 > 43_200_000 }
                 var seen = [try await load("/b.png", client)]
                 set("+0")
                 // The next coordinator relies on the cache's data about it.
                 #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
-                let isAskedAgain = try await isAsked("/b.png", count: 2, client)
-                #expect(isAhead && isAskedAgain)
+                try await awaitAsked("/b.png", count: 2, client)
                 // Once all clocks are right, revalidation makes it fresh.
-                let isFresh = try await isFresh("/b.png", client)
-                #expect(isFresh)
+                try await awaitFresh("/b.png", client)
                 seen.append(try await load("/b.png", client))
                 #expect(seen == [image, image])
             }
@@ -139,17 +118,15 @@ extension RealProcesses {
                 #expect(await client.load(failing).errorCode == .badImageData)
                 var seen = [try await load("/b.png", client)]
                 set("-1d")
-                let isBehind = try await isBehind(client)
-                #expect(isBehind, "new images are loaded")
+                // New images are loaded.
+                try await awaitDated(client) { $0 < -43_200_000 }
                 // Its date is in the future now.
-                let isAskedAgain = try await isAsked("/b.png", count: 2, client)
-                let isFresh = try await isFresh("/b.png", client)
-                #expect(isAskedAgain && isFresh)
+                try await awaitAsked("/b.png", count: 2, client)
+                try await awaitFresh("/b.png", client)
                 seen.append(try await load("/b.png", client))
                 #expect(seen == [image, image])
                 // Freshness that begins now also ends.
-                let isAskedInTime = try await isAsked("/short.png", count: 2, client)
-                #expect(isAskedInTime)
+                try await awaitAsked("/short.png", count: 2, client)
                 #expect(await client.load(failing).errorCode == .blacklisted)
                 #expect(origin.requestCount("/none.png") == 1)
             }
@@ -165,10 +142,9 @@ extension RealProcesses {
                 #expect(await client.load(request).errorCode == .badImageData)
                 set(offset)
                 #expect(await client.load(request).errorCode == .blacklisted)
-                let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-                while origin.requestCount("/none.png") == 1, ContinuousClock.now < deadline {
+                try await pollUntil("another request") {
                     _ = await client.load(request).errorCode
-                    try await Task.sleep(for: .milliseconds(100))
+                    return origin.requestCount("/none.png") > 1
                 }
                 #expect(origin.requestCount("/none.png") == 2)
                 let seen = try await load("/probe.png", client)

@@ -138,11 +138,8 @@ extension RealProcesses {
             let before = try container.workers().map(\.processID)
             let end = try container.enter(["/bin/sh", "-c", "/bin/true & exit 0"])
             #expect(end.exitStatus == 0, "\(end)")
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while try container.workers().map(\.processID) != before {
-                try #require(ContinuousClock.now < deadline, "zombies remain")
-                pause.wait()
+            try pollUntil("the end of zombies") {
+                try container.workers().map(\.processID) == before
             }
         }
     }

@@ -32,18 +32,9 @@ final class ContainerStack {
 
     /// Polls the health in the container of a kind until it has this status.
     func awaitHealth(_ kind: String, _ status: Int32) throws {
-        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-        var last: CommandLineEnd?
-        var pause = PollingPause()
-        while ContinuousClock.now < deadline {
-            let end = try self[kind].run(["health"])
-            if end.exitStatus == status { return }
-            last = end
-            pause.wait()
+        try pollUntil("health \(status) of \(kind)", log: try self[kind].logFile) {
+            try self[kind].run(["health"]).exitStatus == status
         }
-        throw StackFailure(
-            "the health of \(kind) is \(last.map { "\($0)" } ?? "unknown")",
-            log: try self[kind].logFile)
     }
 
     /// Shuts down the container of a kind and starts the next one.

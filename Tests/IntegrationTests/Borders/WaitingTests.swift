@@ -28,11 +28,8 @@ extension RealProcesses {
         }
 
         private func awaitLine(_ text: String, of container: Container) throws {
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while FileBytes.text(container.logFile)?.contains(text) != true {
-                try #require(ContinuousClock.now < deadline, "'\(text)' was not logged")
-                pause.wait()
+            try pollUntil("'\(text)'", log: container.logFile) {
+                FileBytes.text(container.logFile)?.contains(text) == true
             }
         }
     }

@@ -8,13 +8,8 @@ struct CacheFolder {
 
     /// Waits until the leftovers of a kill are removed, which the cache does step by step.
     func expectSwept(within limit: Duration = defaultTimeout) async throws {
-        let deadline = ContinuousClock.now.advanced(by: limit)
-        while ContinuousClock.now < deadline {
-            if try leftovers().isEmpty { return }
-            // There is no event for the cache's progress.
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        #expect(try leftovers() == [])
+        // There is no event for the cache's progress.
+        try await pollUntil("a clean cache directory", timeout: limit) { try leftovers().isEmpty }
     }
 
     /// The index is valid and consistent with the files.

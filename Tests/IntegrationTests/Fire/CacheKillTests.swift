@@ -90,15 +90,12 @@ private struct CacheKiller {
 
     /// The running process, or the next one.
     private func cache() async throws -> ObservedProcess {
-        let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-        var pause = PollingPause()
-        while ContinuousClock.now < deadline {
-            if let cache = stack.children.first(where: { $0.name == "imagebus-cache" }) {
-                return cache
-            }
-            try await pause.wait()
+        var cache: ObservedProcess?
+        try await pollUntil("a process of the cache") {
+            cache = stack.processes("cache").first
+            return cache != nil
         }
-        throw StackFailure("no process of the cache was there to be killed")
+        return try #require(cache)
     }
 }
 

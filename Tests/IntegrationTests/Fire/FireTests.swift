@@ -65,23 +65,15 @@ extension RealProcesses {
 
         /// A supervisor keeps the segments of ended processes for their readers for two seconds.
         private func expectNoOrphans(_ stack: StackHarness, _ report: StatusReport) async throws {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(45))
-            for kind in WorkerKind.workers {
-                let folders = ["arena/\(kind.name)"] + (kind == .cache ? ["results"] : [])
-                for folder in folders {
-                    let living = report.processes(kind).count
-                    var lives = try lives(in: folder, stack)
-                    while lives > living, ContinuousClock.now < deadline {
-                        try await Task.sleep(for: .milliseconds(100))
-                        lives = try self.lives(in: folder, stack)
+            try await pollUntil("segments of the living alone", timeout: .seconds(45)) {
+                try WorkerKind.workers.allSatisfy { kind in
+                    let folders = ["arena/\(kind.name)"] + (kind == .cache ? ["results"] : [])
+                    return try folders.allSatisfy { folder in
+                        let lives = try stack.segments(folder).map { $0.name.prefix { $0 != "." } }
+                        return Set(lives).count <= report.processes(kind).count
                     }
-                    #expect(lives <= living, "\(folder): segments of \(lives) processes")
                 }
             }
-        }
-
-        private func lives(in folder: String, _ stack: StackHarness) throws -> Int {
-            Set(try stack.segments(folder).map { $0.name.prefix { $0 != "." } }).count
         }
     }
 }

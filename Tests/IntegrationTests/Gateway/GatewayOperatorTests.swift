@@ -171,8 +171,9 @@ extension RealProcesses {
                 folder.write(
                     Array("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}".utf8), to: "a.yaml")
                 try stack.send(.hangUp)
-                var pause = PollingPause()
-                while try ask("POST", "/-/purge?tag=none").status != 403 { try await pause.wait() }
+                try await pollUntil("a refusal") {
+                    try ask("POST", "/-/purge?tag=none").status == 403
+                }
                 #expect(try counts() == [2, 2, 2])
             }
         }
@@ -252,8 +253,7 @@ extension RealProcesses {
                 #expect(photo.requestCount == 2)
                 folder.write(Array("another-token-of-ours\n".utf8), to: "tokens")
                 try stack.send(.hangUp)
-                var pause = PollingPause()
-                while try ask("PURGE", path()).status != 401 { try await pause.wait() }
+                try await pollUntil("the new tokens") { try ask("PURGE", path()).status == 401 }
                 let other = "Authorization: Bearer another-token-of-ours\r\n"
                 #expect(try ask("PURGE", path(), fields: other).status == 200)
             }

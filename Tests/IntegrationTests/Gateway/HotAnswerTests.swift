@@ -26,17 +26,12 @@ extension RealProcesses {
         ) async throws -> RawClient.Response {
             let before = try await stack.awaitStatus("a status") { _ in true }
             let count = before.counter("voucherHits") ?? 0
-            let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
-            var pause = PollingPause()
-            while ContinuousClock.now < deadline {
+            try await pollUntil("answers that the gateway repeats") {
                 for _ in 0..<20 { _ = try gateway.get(target, more) }
                 let report = try await stack.awaitStatus("a status") { _ in true }
-                if report.counter("voucherHits") ?? 0 > count {
-                    return try gateway.get(target, more)
-                }
-                try await pause.wait()
+                return report.counter("voucherHits") ?? 0 > count
             }
-            throw StackFailure("the gateway repeats nothing")
+            return try gateway.get(target, more)
         }
 
         @Test func whatWasRemovedIsNotGivenAgain() async throws {

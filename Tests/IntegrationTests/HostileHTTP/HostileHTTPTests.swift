@@ -181,19 +181,11 @@ extension RealProcesses {
                 #expect(other.whole().status == 200)
             }
             silent = []
-            try await expectServed(gateway)
-        }
-
-        /// A client that had all connections of its address is served again once the server has
-        /// noticed that they are closed.
-        private func expectServed(_ gateway: GatewayProcess) async throws {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            var pause = PollingPause()
-            while ContinuousClock.now < deadline {
-                if try gateway.get("/live").status == 200 { return }
-                try await pause.wait()
+            // A client that had all connections of its address is served again once the server has
+            // noticed that they are closed.
+            try await pollUntil("an answer to the address of all", timeout: .seconds(60)) {
+                try gateway.get("/live").status == 200
             }
-            Issue.record("nobody is served any more")
         }
 
         @Test func largeRepliesThatNobodyReadsAreLetGoOf() async throws {

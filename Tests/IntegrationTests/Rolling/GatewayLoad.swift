@@ -3,7 +3,6 @@
 final class GatewayLoad {
     private let folder = TemporaryDirectory()
     private let run: CommandLineRun
-    private var awaited = 0
 
     /// The results of the requests.
     struct Result {
@@ -58,15 +57,8 @@ final class GatewayLoad {
 
     /// Waits until `more` further requests have ended.
     func awaitRequests(_ more: Int) throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(180))
-        awaited = count + more
-        var pause = PollingPause()
-        while count < awaited {
-            guard ContinuousClock.now < deadline else {
-                throw StackFailure("\(count) requests have ended, and not \(awaited)")
-            }
-            pause.wait()
-        }
+        let awaited = count + more
+        try pollUntil("\(awaited) requests to end", timeout: .seconds(180)) { count >= awaited }
     }
 
     private var count: Int { FileBytes.read(folder.file("count"))?.count ?? 0 }
