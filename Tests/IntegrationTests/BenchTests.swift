@@ -5,8 +5,7 @@ extension RealProcesses {
             let run = try CommandLineRun([
                 "bench", "cancel", "--private", "--seconds", "1", "--json",
             ])
-            let end = try run.end(timeout: .seconds(300))
-            #expect(end.exitStatus == 0, "\(end)")
+            let end = try run.end(timeout: .seconds(300)).expect(0)
             let report = try end.json()
             #expect(report["name"]?.text == "cancel")
             #expect(report["errors"]?.integer == 0)
@@ -24,8 +23,7 @@ extension RealProcesses {
                 "bench", "hit", "--private", "--seconds", "1", "--json", "--concurrency",
                 "\(concurrency)",
             ])
-            let end = try run.end(timeout: .seconds(60))
-            #expect(end.exitStatus == 0, "\(end)")
+            let end = try run.end(timeout: .seconds(60)).expect(0)
             let report = try end.json()
             #expect(report["name"]?.text == "hit")
             #expect(report["errors"]?.integer == 0)
@@ -57,10 +55,9 @@ extension RealProcesses {
 
         @Test func whereTheProgramIsMissingTheCommandSaysWhatToDo() throws {
             let folder = TemporaryDirectory()
-            let copying = try CommandLineRun(
+            try CommandLineRun(
                 program: "/bin/cp", [Programs.path(.imagebus), folder.path]
-            ).end()
-            #expect(copying.exitStatus == 0, "\(copying)")
+            ).end().expect(0)
             let end = try CommandLineRun(program: folder.file("imagebus"), ["bench", "hit"]).end()
             #expect(end.exitStatus == 69)
             #expect(
@@ -71,8 +68,7 @@ extension RealProcesses {
         /// A short run: checks that there are measurements, not their values.
         private func measured(_ arguments: [String]) throws -> JSONValue {
             let run = try CommandLineRun(["bench"] + arguments + ["--private", "--json"])
-            let end = try run.end(timeout: .seconds(120))
-            #expect(end.exitStatus == 0, "\(end)")
+            let end = try run.end(timeout: .seconds(120)).expect(0)
             let report = try end.json()
             #expect(report["name"]?.text == arguments.first)
             #expect(report["errors"]?.integer == 0, "\(end)")
@@ -129,8 +125,7 @@ extension RealProcesses {
 
         @Test func playIsToldWhatItPlays() throws {
             let end = try CommandLineRun(["bench", "play", "--private"]).end(timeout: .seconds(60))
-            #expect(end.exitStatus == 64, "\(end)")
-            #expect(end.errorText.contains("requires the URL of an animation"))
+            end.expect(64, "requires the URL of an animation")
         }
 
         @Test func anOriginThatIsNotThereEndsTheMeasurement() throws {

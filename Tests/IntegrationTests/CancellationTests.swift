@@ -7,8 +7,7 @@ extension RealProcesses {
                 let load = try await slow.begin(stack)
                 try load.send(.interrupt)
                 #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
-                let end = try load.end()
-                #expect(end.exitStatus == 130, "\(end)")
+                let end = try load.end().expect(130)
                 #expect(try end.json()["error"]?["code"]?.integer == 2002)
             }
         }

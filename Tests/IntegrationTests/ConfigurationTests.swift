@@ -74,9 +74,7 @@ extension RealProcesses {
                 #expect(try denied.json()["status"]?.text == "miss")
                 #expect(origin.requestCount("/private/a.jpg") == 0)
                 #expect(try stack.get(["http://localhost/a.jpg"]).exitStatus == 77)
-                let unknown = try stack.get([origin.url("/a.jpg"), "--profile", "x"])
-                #expect(unknown.exitStatus == 64)
-                #expect(unknown.errorText.contains("default, plain"))
+                try stack.get([origin.url("/a.jpg"), "--profile", "x"]).expect(64, "default, plain")
                 let refused = ["--context", "image-coder=x"]
                 #expect(try stack.get([origin.url("/a.jpg")] + refused).exitStatus == 64)
             }
@@ -108,9 +106,7 @@ extension RealProcesses {
                 }
                 #expect(try width() == 50)
                 // A successor couldn't start with it, so this process stays.
-                let drain = try stack.run(["drain", "coordinator"])
-                #expect(drain.exitStatus == 64, "\(drain)")
-                #expect(drain.errorText.contains("imagebus.yaml:2: "))
+                try stack.run(["drain", "coordinator"]).expect(64, "imagebus.yaml:2: ")
                 #expect(try width() == 50)
                 _ = write(file(60))
                 try stack.send(.hangUp)
@@ -132,12 +128,9 @@ extension RealProcesses {
                 }
                 try workers.send(.hangUp)
                 // The signal is handled before the end of the worker.
-                let drain = try stack.run(["drain", "download"])
-                #expect(drain.exitStatus == 0, "\(drain)")
+                try stack.run(["drain", "download"]).expect(0)
                 try workers.send(.terminate)
-                let end = try workers.end()
-                #expect(end.exitStatus == 0, "\(end)")
-                #expect(end.errorText.contains("SIGHUP: nothing to reload"), "\(end)")
+                try workers.end().expect(0, "SIGHUP: nothing to reload")
             }
         }
 
@@ -154,8 +147,7 @@ extension RealProcesses {
             try run.send(.hangUp)
             #expect(try CommandLineRun(status).end().exitStatus == 0)
             try run.send(.terminate)
-            let end = try run.end()
-            #expect(end.exitStatus == 0, "\(end)")
+            try run.end().expect(0)
         }
 
         @Test func aSecretThatIsMissingAtTheStartCostsOnlyWhatNeedsIt() async throws {
@@ -228,11 +220,9 @@ extension RealProcesses {
         ) throws -> [[String?]] {
             let paths = ["/late/listed-\(round).jpg", "/late/instead-\(round).jpg"]
             let profile = ["--profile", "shop"]
-            let prefetch = try stack.run(["prefetch", origin.url(paths[0])] + profile)
-            #expect(prefetch.exitStatus == 0, "\(prefetch)")
+            try stack.run(["prefetch", origin.url(paths[0])] + profile).expect(0)
             let fallback = ["--fallback", origin.url(paths[1]), "--json"]
-            let load = try stack.get([origin.url("/gone-\(round).jpg")] + fallback + profile)
-            #expect(load.exitStatus == 0, "\(load)")
+            try stack.get([origin.url("/gone-\(round).jpg")] + fallback + profile).expect(0)
             return paths.flatMap { path in
                 origin.requests(path).map { [$0.header("x-version"), $0.header("x-api-key")] }
             }
@@ -291,17 +281,14 @@ extension RealProcesses {
             try await withStack(arguments(path)) { stack in
                 #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
                 try FileDescriptor.open(folder.path, .directory).unlink("key")
-                let refused = try stack.run(["drain", "coordinator"])
-                #expect(refused.exitStatus == 64, "\(refused)")
-                #expect(refused.errorText.contains(key))
+                try stack.run(["drain", "coordinator"]).expect(64, key)
                 let fromOrigin = [origin.url("/a.jpg"), "--option", "from-loader-only"]
                 #expect(try stack.get(fromOrigin).exitStatus == 0)
                 let sent = origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 #expect(sent == ["first-secret", "first-secret"])
                 folder.write(Array("second-secret\n".utf8), to: "key")
                 // A value that the coordinator itself never loaded doesn't prevent draining it.
-                let drained = try stack.run(["drain", "coordinator"])
-                #expect(drained.exitStatus == 0, "\(drained)")
+                try stack.run(["drain", "coordinator"]).expect(0)
             }
         }
 
@@ -344,8 +331,7 @@ extension RealProcesses {
                 """)
             try await withStack(arguments(path)) { stack in
                 let urls = ["/a.jpg", "/private/a.jpg", "/a@2x.jpg"].map { origin.url($0) }
-                let run = try stack.run(["prefetch"] + urls)
-                #expect(run.exitStatus == 0, "\(run)")
+                try stack.run(["prefetch"] + urls).expect(0)
                 #expect(origin.requestCount("/a@2x.jpg") == 0)
                 for url in urls.prefix(2) {
                     let answer = try stack.get([url, "--json"]).json()
@@ -357,8 +343,7 @@ extension RealProcesses {
                     let named = try stack.run(asked + ["--cache", "private"])
                     #expect((named.outputText == "none\n") == !isPrivate)
                 }
-                let unknown = try stack.run(["prefetch", urls[0], "--profile", "nobody"])
-                #expect(unknown.exitStatus == 64, "\(unknown)")
+                try stack.run(["prefetch", urls[0], "--profile", "nobody"]).expect(64)
             }
         }
 
@@ -366,27 +351,21 @@ extension RealProcesses {
             let path = write("caches: [a]\nprofiles: {default: {cash: a}}\n")
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let serve = try CommandLineRun(["serve", "--config", path] + places).end()
-            #expect(serve.exitStatus == 64, "\(serve)")
-            #expect(serve.errorText.contains("\(path):2: "))
-            #expect(serve.errorText.contains("Did you mean 'cache'?"))
+            serve.expect(64, "\(path):2: ", "Did you mean 'cache'?")
             let line = ["get", "http://h/a", "--private", "--config", path] + places
-            let get = try CommandLineRun(line).end()
-            #expect(get.exitStatus == 64, "\(get)")
-            #expect(get.errorText.contains("\(path):2: "))
+            try CommandLineRun(line).end().expect(64, "\(path):2: ")
         }
 
         @Test func theCheckSaysWhatIsInAFileOrWhatIsWrongWithIt() throws {
             let good = RepositoryRoot.file("Examples/imagebus.yaml")
-            let fine = try CommandLineRun(["config", "check", good]).end()
-            #expect(fine.exitStatus == 0)
+            let fine = try CommandLineRun(["config", "check", good]).end().expect(0)
             #expect(
                 fine.outputText == "\(good): ok, 2 sources, 6 caches, 3 presets, 1 key filter, "
                     + "1 serializer, 2 profiles, 5 rules, 5 loaders, 5 pools\n")
             let bad = write("caches: [a b]\nsorces: []\n")
             let faults = try CommandLineRun(
                 ["config", "check"], environment: ["IMAGEBUS_CONFIG": bad]
-            ).end()
-            #expect(faults.exitStatus == 64)
+            ).end().expect(64)
             #expect(faults.output.isEmpty)
             #expect(
                 faults.errorText.split(separator: "\n").map { $0.prefix(bad.count + 3) }

@@ -167,8 +167,7 @@ extension RealProcesses {
             let cache = try Linux.TemporaryDirectory()
             try FileDescriptor.openDirectory(cache.path).setMode(0o777)
             let places = ["--runtime-dir", runtime.path, "--cache-dir", cache.path]
-            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
-            #expect(end.exitStatus == 78, "\(end)")
+            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end().expect(78)
             let message = end.errorText
             #expect(
                 message.contains("which allows other users to create files there"), "\(message)")
@@ -184,8 +183,7 @@ extension RealProcesses {
             try FileDescriptor.open(cache + "/identity.key", [.create, .writeOnly]).writeAll([7])
             try FileDescriptor.openDirectory(place.path).setMode(0o777)
             let places = ["--runtime-dir", runtime.path, "--cache-dir", cache]
-            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
-            #expect(end.exitStatus == 78, "\(end)")
+            let end = try CommandLineRun(["serve", "--decode", "1"] + places).end().expect(78)
             let message = end.errorText
             #expect(
                 message.contains("\(place.path), which leads to the cache directory"), "\(message)")

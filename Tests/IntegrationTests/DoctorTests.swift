@@ -49,8 +49,7 @@ extension RealProcesses {
             let folder = TemporaryDirectory()
             let end = try CommandLineRun(
                 ["doctor", "--json"], environment: ["IMAGEBUS_PROGRAMS": folder.path]
-            ).end()
-            #expect(end.exitStatus == 1, "\(end)")
+            ).end().expect(1)
             #expect(try states(end)["programs"] == "missing")
         }
 
@@ -70,8 +69,7 @@ extension RealProcesses {
                 var messages: [String] = []
                 for limit in Self.limits
                 where messages.last?.hasPrefix("\(kind) failed (after") != true {
-                    let doctor = try stack.run(["doctor", "--json", "--within", limit])
-                    #expect(doctor.exitStatus == 1)
+                    let doctor = try stack.run(["doctor", "--json", "--within", limit]).expect(1)
                     let findings = try doctor.json()["findings"]?.array ?? []
                     let canary = findings.first { $0["name"]?.text == "canary" }
                     messages.append(canary?["says"]?.text ?? "\(doctor)")

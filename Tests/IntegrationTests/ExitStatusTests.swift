@@ -18,8 +18,7 @@ extension RealProcesses {
             closed.stop()
             try await withStack { stack in
                 for end in Self.cases(origin, closed) {
-                    let run = try stack.get(end.words + ["--json"])
-                    #expect(run.exitStatus == end.status, "\(run)")
+                    let run = try stack.get(end.words + ["--json"]).expect(end.status)
                     #expect(try run.json()["status"]?.text == "error")
                     #expect(try run.json()["error"]?["name"]?.text == end.name, "\(run)")
                 }
@@ -43,8 +42,7 @@ extension RealProcesses {
                 ["get", "http://127.0.0.1/a.png", "--quality", "101"],
                 ["serve", "--decode", "-1"], ["status", "extra"],
             ] {
-                let end = try CommandLineRun(words).end()
-                #expect(end.exitStatus == 64, "\(end)")
+                let end = try CommandLineRun(words).end().expect(64)
                 #expect(end.output == [])
                 #expect(!end.errorText.isEmpty)
             }
@@ -56,8 +54,7 @@ extension RealProcesses {
                 "get", "http://127.0.0.1/a.png", "--json", "--endpoint",
                 "ipc://\(folder.path)/front/front.sock",
             ])
-            let end = try run.end()
-            #expect(end.exitStatus == 69, "\(end)")
+            let end = try run.end().expect(69)
             #expect(try end.json()["error"]?["code"]?.integer == 3022)
             // At once, without the five seconds' wait for a coordinator that may come back.
             #expect(try end.json()["error"]?["message"]?.text?.contains("start a stack") == true)
@@ -74,8 +71,7 @@ extension RealProcesses {
             let end = try CommandLineRun(
                 [command] + (command == "get" ? ["http://127.0.0.1/a.png"] : [])
                     + ["--endpoint", socket]
-            ).end()
-            #expect(end.exitStatus == 69, "\(end)")
+            ).end().expect(69)
             let sentence = "no coordinator serves \(socket): start a stack there"
             #expect(end.errorText.contains(sentence), "\(end)")
         }
@@ -85,11 +81,10 @@ extension RealProcesses {
             let lock = try FileDescriptor.open(
                 "\(memory.path)/serve.lock", [.readWrite, .create])
             #expect(try lock.tryLock(.exclusive))
-            let end = try CommandLineRun([
+            try CommandLineRun([
                 "get", "http://127.0.0.1/a.png", "--timeout", "100ms", "--endpoint",
                 "\(memory.path)/front/front.sock",
-            ]).end()
-            #expect(end.exitStatus == 124, "\(end)")
+            ]).end().expect(124)
         }
 
         private static func cases(_ origin: OriginServer, _ closed: OriginServer) -> [ExitCase] {

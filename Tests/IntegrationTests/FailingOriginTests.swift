@@ -20,8 +20,7 @@ extension RealProcesses {
         @Test func aRetryAfterOfASecondIsTwoGetsASecondApart() async throws {
             let url = route("/a.png", .status(503).with(header: "Retry-After", "1"), .bytes(png))
             try await withStack { stack in
-                let run = try stack.get([url, "--json"])
-                #expect(run.exitStatus == 0, "\(run)")
+                try stack.get([url, "--json"]).expect(0)
                 let times = times.values
                 #expect(times.count == 2)
                 let pause = times[0].duration(to: times[1])
@@ -50,8 +49,7 @@ extension RealProcesses {
         @Test func aBrokenAnswerIsFollowedByAWholeOne() async throws {
             let url = route("/a.png", .closing, .closing(after: 99, of: png), .bytes(png))
             try await withStack { stack in
-                let run = try stack.get([url, "--json"])
-                #expect(run.exitStatus == 0, "\(run)")
+                try stack.get([url, "--json"]).expect(0)
                 #expect(times.values.count == 3)
             }
         }
@@ -72,8 +70,7 @@ extension RealProcesses {
         @Test func withoutRetriesAnOriginIsAskedOnce() async throws {
             let url = route("/a.png", .status(500), .bytes(png))
             try await withStack(environment: ["IMAGEBUS_FETCH_RETRIES": "0"]) { stack in
-                let run = try stack.get([url])
-                #expect(run.exitStatus == 75, "\(run)")
+                try stack.get([url]).expect(75)
                 #expect(times.values.count == 1)
             }
         }
@@ -100,8 +97,7 @@ extension RealProcesses {
                 #expect(times.values.count == 3)
 
                 try expectRefused(stack, url)
-                let retried = try stack.get([url, "--option", "retry-failed"])
-                #expect(retried.exitStatus == 0, "\(retried)")
+                try stack.get([url, "--option", "retry-failed"]).expect(0)
                 #expect(try stack.get([url]).exitStatus == 0)
                 let report = try await stack.awaitIdle()
                 #expect(report.counter("blacklistRefusals") == 3)
@@ -111,8 +107,7 @@ extension RealProcesses {
         }
 
         private func expectRefused(_ stack: StackHarness, _ url: String) throws {
-            let run = try stack.get([url, "--json"])
-            #expect(run.exitStatus == 66, "\(run)")
+            let run = try stack.get([url, "--json"]).expect(66)
             #expect(try run.json()["error"]?["code"]?.integer == 1003, "\(run)")
         }
 

@@ -66,8 +66,7 @@ extension RealProcesses {
                 let run = try stack.get([
                     url, "--resize", "64x48", "--mode", "fill", "--fallback", "#80FF0000", "-o",
                     file, "--json",
-                ])
-                #expect(run.exitStatus == 0, "\(run)")
+                ]).expect(0)
                 let answer = try run.json()
                 #expect(answer["status"]?.text == "ok")
                 let failure = answer["fallbackFor"]
@@ -83,8 +82,7 @@ extension RealProcesses {
         @Test func peopleAreToldThatItIsTheFallback() async throws {
             try await withStack { stack in
                 let run = try stack.get([url, "--fallback", "#FFFFFF", "-o", "-"])
-                #expect(run.exitStatus == 0, "\(run)")
-                #expect(run.errorText.contains("fallback: invalidDownloadStatusCode (2001)"))
+                run.expect(0, "fallback: invalidDownloadStatusCode (2001)")
                 let pixels = try Pixels(decoding: run.output)
                 #expect(pixels.size == "1x1")
             }
@@ -123,8 +121,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let run = try stack.get([
                     url, "--fallback", origin.url("/other.png"), "--resize", "9x9", "--json",
-                ])
-                #expect(run.exitStatus == 66, "\(run)")
+                ]).expect(66)
                 let details = try run.json()["error"]?["details"]
                 #expect(details?["httpStatus"]?.text == "404")
                 #expect(details?["fallback"]?.text == "badImageData")

@@ -32,8 +32,7 @@ extension RealProcesses {
                 let end = try get([
                     "--private", "--cache-dir", stack.cacheDirectory, "--allow-address",
                     origin.authority,
-                ])
-                #expect(end.exitStatus == 0, "\(end)")
+                ]).expect(0)
                 #expect(end.errorText == "")
             }
         }
@@ -54,12 +53,10 @@ extension RealProcesses {
         }
 
         @Test func helpOfACommandIsFoundBothWays() throws {
-            let help = try CommandLineRun(["help", "get"]).end()
-            #expect(help.exitStatus == 0, "\(help)")
+            let help = try CommandLineRun(["help", "get"]).end().expect(0)
             #expect(help.output == (try CommandLineRun(["get", "--help"]).end().output))
             let unknown = try CommandLineRun(["help", "git"]).end()
-            #expect(unknown.exitStatus == 64)
-            #expect(unknown.errorText.contains("unknown command 'git'. Did you mean 'get'?"))
+            unknown.expect(64, "unknown command 'git'. Did you mean 'get'?")
             let other = try CommandLineRun(["frobnicate"]).end()
             #expect(other.errorText.contains("'frobnicate': the commands are serve, get"))
         }
@@ -73,9 +70,7 @@ extension RealProcesses {
             _ option: String, _ value: String, _ advice: String
         ) throws {
             let end = try CommandLineRun(["serve", option, value]).end()
-            #expect(end.exitStatus == 64, "\(end)")
-            #expect(end.errorText.contains("\(option): '\(value)' is "))
-            #expect(end.errorText.contains(advice))
+            end.expect(64, "\(option): '\(value)' is ", advice)
         }
 
         @Test func anOverlayThatIsNotSeenIsSaid() async throws {
@@ -92,8 +87,7 @@ extension RealProcesses {
                 #expect(try notes("-10,-10")?.isEmpty == true)
                 let overlay = "\(origin.url("/a.png")),5000,0,1"
                 let result = try stack.get([origin.url("/a.png"), "--overlay", overlay])
-                #expect(result.exitStatus == 0, "\(result)")
-                #expect(result.errorText.contains("is not visible"), "\(result)")
+                result.expect(0, "is not visible")
             }
         }
 
@@ -122,11 +116,7 @@ extension RealProcesses {
                 Array("profiles: {default: {rules: [\(rule)]}}\n".utf8), to: "imagebus.yaml")
             try await withStack(["--allow-private-networks", "--config", file]) { stack in
                 let end = try stack.get([origin.url("/a.png")])
-                #expect(end.exitStatus == 66, "\(end)")
-                #expect(
-                    end.errorText.contains("requires the file \(key) for this URL, but the secret ")
-                )
-                #expect(end.errorText.contains("ENOENT"))
+                end.expect(66, "requires the file \(key) for this URL, but the secret ", "ENOENT")
                 #expect(origin.requests("/a.png").isEmpty)
             }
         }
@@ -135,8 +125,7 @@ extension RealProcesses {
             origin.route("/gone.png", .status(404))
             try await withStack(["--allow-private-networks", "--log-format", "json"]) { stack in
                 #expect(try stack.get([origin.url("/gone.png")]).exitStatus == 66)
-                let crop = try stack.get([origin.url("/a.png"), "--crop", "5000,5000,10,10"])
-                #expect(crop.exitStatus == 65, "\(crop)")
+                try stack.get([origin.url("/a.png"), "--crop", "5000,5000,10,10"]).expect(65)
                 try await stack.awaitIdle()
                 let lines = try LogLines(stack).saying("request")
                 #expect(lines.map { $0["httpStatus"]?.text } == ["404", nil])

@@ -179,8 +179,7 @@ extension RealProcesses {
                     let run = try stack.get([
                         photo.url, "--resize", "100x100", "--format", "jpeg",
                         "--respect-cache-control", "--json", "-o", file,
-                    ])
-                    #expect(run.exitStatus == 0, "\(run)")
+                    ]).expect(0)
                     let freshness = try run.json()["freshness"]
                     #expect(freshness?["staleFor"]?.text == "invalidDownloadStatusCode")
                     #expect(freshness?["fresh"]?.integer == 0)

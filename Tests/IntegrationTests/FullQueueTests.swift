@@ -44,8 +44,7 @@ extension RealProcesses {
 
         @Test func oneMoreThanTheQueueTakesIsBusyAndHearsWhenToComeAgain() async throws {
             try await withFullQueue { stack, _ in
-                let end = try stack.get([origin.url("/late.png"), "--json"])
-                #expect(end.exitStatus == 75, "\(end)")
+                let end = try stack.get([origin.url("/late.png"), "--json"]).expect(75)
                 let error = try #require(try end.json()["error"])
                 #expect(error["name"]?.text == "busy")
                 #expect(error["retryable"] == .bool(true))

@@ -32,8 +32,8 @@ extension RealProcesses {
             let file = folder.file("out.jpg")
             let end = try stack.get(
                 [origin.url("/photo.jpg"), "--resize", "512x512", "--mode", "fit"]
-                    + ["--format", "jpeg", "--quality", "80", "-o", file, "--json"])
-            #expect(end.exitStatus == 0, "\(end)")
+                    + ["--format", "jpeg", "--quality", "80", "-o", file, "--json"]
+            ).expect(0)
             let answer = try end.json()
             let bytes = try #require(FileBytes.read(file))
             #expect(answer["status"]?.text == "ok")

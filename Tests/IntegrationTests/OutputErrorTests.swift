@@ -18,16 +18,13 @@ extension RealProcesses {
             try await withOrigin { _, origin, line in
                 for path in [folder.file("nowhere/a.png"), folder.path] {
                     let end = try CommandLineRun(line + ["-o", path]).end()
-                    #expect(end.exitStatus == 73, "\(end)")
-                    #expect(end.errorText.contains("outputFailed: \(path) cannot be created (E"))
-                    let answer = try CommandLineRun(line + ["-o", path, "--json"]).end()
-                    #expect(answer.exitStatus == 73, "\(answer)")
+                    end.expect(73, "outputFailed: \(path) cannot be created (E")
+                    let answer = try CommandLineRun(line + ["-o", path, "--json"]).end().expect(73)
                     #expect(try answer.json()["error"]?["name"]?.text == "outputFailed")
                     #expect(try answer.json()["error"]?["details"]?["path"]?.text == path)
                 }
                 let closed = try CommandLineRun(line + ["-o", "-"], redirected: ">&-").end()
-                #expect(closed.exitStatus == 74, "\(closed)")
-                #expect(closed.errorText.contains("standard output cannot be written (EBADF"))
+                closed.expect(74, "standard output cannot be written (EBADF")
                 #expect(origin.requests("/a.png").isEmpty)
             }
         }
@@ -36,21 +33,18 @@ extension RealProcesses {
         func aFullDiskIsSaid(_ words: [String]) async throws {
             try await withOrigin { stack, _, line in
                 let end = try CommandLineRun(line + words, redirected: ">/dev/full").end()
-                #expect(end.exitStatus == 74, "\(end)")
-                #expect(end.errorText.contains("standard output cannot be written (ENOSPC"))
+                end.expect(74, "standard output cannot be written (ENOSPC")
                 #expect(end.errorText.contains("free some space"), "the error gives advice")
-                let status = try CommandLineRun(
+                try CommandLineRun(
                     ["status", "--runtime-dir", stack.runtimeDirectory], redirected: ">/dev/full"
-                ).end()
-                #expect(status.exitStatus == 74, "\(status)")
+                ).end().expect(74)
             }
         }
 
         @Test func whoReadsNoMoreHearsNothing() async throws {
             try await withOrigin { _, _, line in
                 for words in [["-o", "-"], [], ["--json"]] {
-                    let end = try CommandLineRun(unread: line + words).end()
-                    #expect(end.exitStatus == 141, "\(end)")
+                    let end = try CommandLineRun(unread: line + words).end().expect(141)
                     #expect(end.errorText == "")
                 }
             }
@@ -61,9 +55,7 @@ extension RealProcesses {
                 let miss = line + ["--option", "from-cache-only"]
                 for target in [folder.file("a.png"), "-"] {
                     let end = try CommandLineRun(miss + ["-o", target]).end()
-                    #expect(end.exitStatus == 1, "\(end)")
-                    #expect(end.errorText.contains("not cached: \(origin.url("/a.png"))"))
-                    #expect(end.errorText.contains("nothing was written"))
+                    end.expect(1, "not cached: \(origin.url("/a.png"))", "nothing was written")
                     #expect(end.output == [])
                 }
                 #expect(FileBytes.read(folder.file("a.png")) == nil)

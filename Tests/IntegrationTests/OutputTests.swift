@@ -26,27 +26,21 @@ extension RealProcesses {
                     #expect(try format("turned.webp") == riff)
                     #expect(try get(source, [], to: "plain.JPG").exitStatus == 0)
                     #expect(try format("plain.JPG").starts(with: jpeg))
-                    let original = try get(source, ["--original"], to: "original.jpg")
-                    #expect(original.exitStatus == 0, "\(original)")
+                    try get(source, ["--original"], to: "original.jpg").expect(0)
                     #expect(FileBytes.read(folder.file("original.jpg")) == image)
                     #expect(try get(source, [], to: "same.png").exitStatus == 0)
                     #expect(FileBytes.read(folder.file("same.png")) == image)
 
                     let twoFormats = try get(source, ["--format", "png"], to: "b.webp")
-                    #expect(twoFormats.exitStatus == 64, "\(twoFormats)")
-                    #expect(twoFormats.errorText.contains("--format png does not match"))
-                    let notWritten = try get(source, [], to: "b.mp4")
-                    #expect(notWritten.exitStatus == 64, "\(notWritten)")
-                    #expect(notWritten.errorText.contains("use jpeg, png, gif, tiff"))
+                    twoFormats.expect(64, "--format png does not match")
+                    try get(source, [], to: "b.mp4").expect(64, "use jpeg, png, gif, tiff")
                     for asked in [["--format", "mp4"], ["--rotate", "90"]] {
-                        let early = try get(source, asked, to: "b.mp4")
-                        #expect(early.exitStatus == 64, "\(early)")
+                        try get(source, asked, to: "b.mp4").expect(64)
                     }
                     // A plug-in could encode that format; none is configured here.
                     for asked in [["--format", "bmp"], []] {
                         let refused = try get(source, asked, to: "b.bmp")
-                        #expect(refused.exitStatus == 65, "\(refused)")
-                        #expect(refused.errorText.contains("no worker encodes bmp: use jpeg"))
+                        refused.expect(65, "no worker encodes bmp: use jpeg")
                     }
                     for name in ["b.bmp", "b.mp4"] {
                         #expect(FileBytes.read(folder.file(name)) == nil)
@@ -64,13 +58,11 @@ extension RealProcesses {
                     (["--accept", "webp", "--rotate", "90"], "webp"), ([], "png"),
                     (["--accept", "webp,avif", "--format", "jpeg"], "jpeg"),
                 ] {
-                    let end = try stack.get([origin.url("/a.png"), "--json"] + words)
-                    #expect(end.exitStatus == 0, "\(end)")
+                    let end = try stack.get([origin.url("/a.png"), "--json"] + words).expect(0)
                     #expect(try end.json()["format"]?.text == format, "\(words)")
                 }
                 let other = try stack.get([origin.url("/a.png"), "--accept", "heic"])
-                #expect(other.exitStatus == 64, "\(other)")
-                #expect(other.errorText.contains("list of avif, webp, jxl"), "\(other)")
+                other.expect(64, "list of avif, webp, jxl")
             }
         }
 
@@ -86,14 +78,12 @@ extension RealProcesses {
                 for format in ["jpeg", "webp", "avif", "jxl"] {
                     let free = try get(format, 1 << 30).output.count
                     let limit = free * 3 / 4
-                    let end = try get(format, limit)
-                    #expect(end.exitStatus == 0, "\(end)")
+                    let end = try get(format, limit).expect(0)
                     #expect((1...limit).contains(end.output.count), "\(format)")
                     #expect(try Pixels(decoding: end.output).size == "400x300")
                 }
                 // If no quality yields so few bytes, the result is the smallest possible.
-                let smallest = try get("jpeg", 100)
-                #expect(smallest.exitStatus == 0, "\(smallest)")
+                let smallest = try get("jpeg", 100).expect(0)
                 #expect(smallest.output.count < (try get("jpeg", 1 << 30).output.count) / 2)
             }
         }
@@ -146,9 +136,7 @@ extension RealProcesses {
         @Test func whatIsNoURLAndWhatIsMisspelledIsSaid() async throws {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
-            let nonsense = try CommandLineRun(["get", "nonsense"]).end()
-            #expect(nonsense.exitStatus == 64)
-            #expect(nonsense.errorText.contains("imagebus get - <FILE"), "\(nonsense)")
+            try CommandLineRun(["get", "nonsense"]).end().expect(64, "imagebus get - <FILE")
             let misspelled = ["IMAGEBUS_RESISE": "5x5"]
             let end = try CommandLineRun(
                 ["get", origin.url("/a.png"), "--private", "--allow-private-networks"],
@@ -166,11 +154,9 @@ extension RealProcesses {
             origin.route("/a.png", .bytes(image))
             try await withStack { stack in
                 let bad = "x\u{1B}]0;title\u{7}\u{9B}2J\u{202E}\ny"
-                let named = try stack.get([origin.url("/a.png"), "-o", folder.file(bad)])
-                #expect(named.exitStatus == 0, "\(named)")
+                let named = try stack.get([origin.url("/a.png"), "-o", folder.file(bad)]).expect(0)
                 #expect(FileBytes.read(folder.file(bad)) == image, "the file name is unchanged")
-                let unknown = try stack.get([origin.url("/a.png"), "--option", bad])
-                #expect(unknown.exitStatus == 64)
+                let unknown = try stack.get([origin.url("/a.png"), "--option", bad]).expect(64)
                 let asJSON = try stack.get([
                     origin.url("/a.png"), "--context", "image-transformer=\(bad)", "--json",
                 ])

@@ -76,9 +76,8 @@ extension RealProcesses {
         @Test func theCommandLineWritesThem() async throws {
             try await withStack(["--allow-private-networks"]) { stack in
                 let folder = TemporaryDirectory()
-                let end = try stack.get(
-                    [origin.url("/colours.png"), "-o", folder.file("a.pam")])
-                #expect(end.exitStatus == 0, "\(end)")
+                try stack.get(
+                    [origin.url("/colours.png"), "-o", folder.file("a.pam")]).expect(0)
                 let bytes = try #require(FileBytes.read(folder.file("a.pam")))
                 #expect(
                     try samples(of: bytes, "pam", as: "rgb") == Images.quadrants().samples)

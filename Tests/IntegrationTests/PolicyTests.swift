@@ -5,8 +5,7 @@ extension RealProcesses {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack([]) { stack in
-                let end = try stack.get([origin.url("/a.png"), "--json"])
-                #expect(end.exitStatus == 77, "\(end)")
+                let end = try stack.get([origin.url("/a.png"), "--json"]).expect(77)
                 let error = try end.json()["error"]
                 #expect(error?["code"]?.integer == 3004)
                 #expect(error?["name"]?.text == "addressForbidden")
@@ -26,8 +25,7 @@ extension RealProcesses {
             try await withStack(["--allow-address", allowed.authority]) { stack in
                 #expect(try stack.get([allowed.url("/a.png")]).exitStatus == 0)
                 #expect(try stack.get([allowed.url("/to-itself")]).exitStatus == 0)
-                let end = try stack.get([allowed.url("/to-other"), "--json"])
-                #expect(end.exitStatus == 77, "\(end)")
+                let end = try stack.get([allowed.url("/to-other"), "--json"]).expect(77)
                 #expect(try end.json()["error"]?["code"]?.integer == 3004)
                 // The stack is shared: the advice is about its `serve`.
                 let message = try #require(try end.json()["error"]?["message"]?.text)
@@ -46,8 +44,7 @@ extension RealProcesses {
             let line = ["get", origin.url("/a.png"), "--private"] + places
             #expect(try CommandLineRun(line).end().exitStatus == 77)
             let allowed = line + ["--allow-address", origin.authority, "--json"]
-            let end = try CommandLineRun(allowed).end()
-            #expect(end.exitStatus == 0, "\(end)")
+            let end = try CommandLineRun(allowed).end().expect(0)
             #expect(try end.json()["width"]?.integer == 400)
         }
     }

@@ -50,8 +50,7 @@ extension RealProcesses {
                 let task = client.prefetch([slow.origin.url("/slow.jpg")])
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
                 let name = task.token.value.hex
-                let end = try stack.run(asGroup ? ["cancel", "--group", name] : ["cancel", name])
-                #expect(end.exitStatus == 0, "\(end)")
+                try stack.run(asGroup ? ["cancel", "--group", name] : ["cancel", name]).expect(0)
                 #expect(try await task.result == PrefetchCounts(total: 1, cancelled: 1))
             }
         }
@@ -99,8 +98,7 @@ extension RealProcesses {
                         "prefetch", urls[0], "-f", "-", "--resize", "20x20", "--concurrent", "2",
                         "--runtime-dir", stack.runtimeDirectory,
                     ], input: Array(list.utf8)
-                ).end()
-                #expect(end.exitStatus == 66, "\(end)")
+                ).end().expect(66)
                 let expected =
                     "loaded 4, already cached 0, failed 1 (1 invalidDownloadStatusCode)\n"
                 #expect(end.outputText == expected)
@@ -166,8 +164,7 @@ extension RealProcesses {
                 ])
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
                 try run.send(.interrupt)
-                let end = try run.end()
-                #expect(end.exitStatus == 130, "\(end)")
+                let end = try run.end().expect(130)
                 #expect(
                     end.outputText == "loaded 0, already cached 0, failed 0, cancelled 1\n")
                 #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))

@@ -102,8 +102,7 @@ extension RealProcesses {
                     photo.url, "--resize", "100x100", "--format", "jpeg", "--option",
                     "refresh-cached",
                     "--json", "-o", file,
-                ])
-                #expect(run.exitStatus == 66, "\(run)")
+                ]).expect(66)
                 #expect(try run.json()["status"]?.text == "error")
                 #expect(try run.json()["cacheType"]?.text == "memory")
                 #expect(FileBytes.read(file) == task.cachedResponse?.bytes?.array)

@@ -8,8 +8,7 @@ extension RealProcesses {
                 try stack.send(.terminate)
                 try awaitRefusal(stack, slow.origin.url("/other.jpg"))
                 slow.gate.open()
-                let end = try load.end()
-                #expect(end.exitStatus == 0, "\(end)")
+                let end = try load.end().expect(0)
                 #expect(try end.json()["width"]?.integer == 100)
                 #expect(try stack.awaitEnd() == "exit 0")
                 #expect(stack.leftovers == [])
@@ -74,8 +73,7 @@ extension RealProcesses {
 
         @Test func aSecondServeInTheSameDirectoryIsRefused() async throws {
             try await withStack { stack in
-                let end = try stack.run(["serve", "--cache-dir", stack.cacheDirectory])
-                #expect(end.exitStatus == 75, "\(end)")
+                let end = try stack.run(["serve", "--cache-dir", stack.cacheDirectory]).expect(75)
                 #expect(end.output == [])
             }
         }
@@ -101,19 +99,15 @@ extension RealProcesses {
             try await withStack { stack in
                 #expect(try stack.run(["health"]).exitStatus == 0)
                 for kind in WorkerKind.allCases {
-                    let end = try stack.run(["health", "--only", kind.name])
-                    #expect(end.exitStatus == 0, "\(end)")
+                    try stack.run(["health", "--only", kind.name]).expect(0)
                 }
                 try stack.stop()
                 #expect(try stack.run(["health", "--only", "decode"]).exitStatus == 1)
-                let end = try stack.run(["health"])
-                #expect(end.exitStatus == 1)
+                let end = try stack.run(["health"]).expect(1)
                 #expect(!end.errorText.isEmpty)
             }
             try await withStack(["--download", "0"]) { stack in
-                let end = try stack.run(["health"])
-                #expect(end.exitStatus == 1)
-                #expect(end.errorText.contains("download"))
+                try stack.run(["health"]).expect(1, "download")
             }
         }
 

@@ -29,19 +29,17 @@ extension RealProcesses {
             let end = try CommandLineRun(
                 ["get", "http://127.0.0.1:9/a.png", "--json"], asUser: Self.user,
                 environment: ["XDG_RUNTIME_DIR": folder.path]
-            ).end()
-            #expect(end.exitStatus == 77, "\(end)")
+            ).end().expect(77)
             #expect(try end.json()["error"]?["name"]?.text == "addressForbidden")
             #expect(try !trap.hasVisitor())
         }
 
         @Test func whatIsNamedIsUsedWhoeverOwnsIt() throws {
             let trap = try Trap(at: "/dev/shm/imagebus-\(Self.user)", owner: Self.stranger)
-            let end = try CommandLineRun(
+            try CommandLineRun(
                 ["get", "http://127.0.0.1:9/a.png", "--timeout", "1s"]
                     + ["--runtime-dir", trap.root], asUser: Self.user
-            ).end()
-            #expect(end.exitStatus == 124, "\(end)")
+            ).end().expect(124)
             #expect(try trap.hasVisitor())
         }
 

@@ -9,8 +9,7 @@ extension RealProcesses {
             let end = try CommandLineRun([
                 "serve", "--runtime-dir", memory.path, "--cache-dir", folder.file("cache"),
                 "--secret-file", key, "--decode", "1", "--transform", "1",
-            ]).end()
-            #expect(end.exitStatus == 78, "\(end)")
+            ]).end().expect(78)
             let fault = "\(key), the key for the identities of users, does not have 32 bytes"
             #expect(end.errorText.contains(fault))
             #expect(end.errorText.contains("restore it, or remove it"), "what to do")

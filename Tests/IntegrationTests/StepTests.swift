@@ -167,8 +167,7 @@ extension RealProcesses {
                     let file = folder.file("out")
                     var words = step.line.split(separator: " ").map(String.init)
                     words[0] = origin.url(words[0])
-                    let end = try stack.get(words + ["-o", file, "--json"])
-                    #expect(end.exitStatus == 0, "\(end)")
+                    let end = try stack.get(words + ["-o", file, "--json"]).expect(0)
                     guard end.exitStatus == 0 else { continue }
                     #expect(try end.json()["format"]?.text == step.format, "\(step.line)")
                     try expectImage(step, try #require(FileBytes.read(file)))
@@ -223,8 +222,7 @@ extension RealProcesses {
         @Test func standardOutputTakesTheImageAndStandardErrorTheAnswer() async throws {
             let origin = try Self.origin()
             try await withStack { stack in
-                let end = try stack.get([origin.url("/q.png"), "-o", "-", "--json"])
-                #expect(end.exitStatus == 0)
+                let end = try stack.get([origin.url("/q.png"), "-o", "-", "--json"]).expect(0)
                 #expect(end.output == (try Self.png()))
                 let answer = try JSONValue(parsing: Array(end.errorText.utf8))
                 #expect(answer["status"]?.text == "ok")

@@ -216,8 +216,7 @@ extension RealProcesses {
                 #expect(try properties.json()["width"]?.integer == 400)
                 let steps = ["-", "--resize", "100x100", "--format", "webp", "--json"]
                 for (input, tier) in [(png, "none"), (png, "memory"), (jpeg, "none")] {
-                    let run = try stack.get(steps, input: input)
-                    #expect(run.exitStatus == 0, "\(run)")
+                    let run = try stack.get(steps, input: input).expect(0)
                     #expect(try run.json()["cacheType"]?.text == tier, "\(run)")
                     #expect(try run.json()["format"]?.text == "webp")
                     #expect(try run.json()["height"]?.integer == 75)

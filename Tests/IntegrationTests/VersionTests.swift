@@ -14,8 +14,7 @@ extension RealProcesses {
             let coordinator = try OtherCoordinator(at: socket)
             let end = try CommandLineRun([
                 "get", "http://127.0.0.1:9/a.png", "--endpoint", socket, "--json",
-            ]).end()
-            #expect(end.exitStatus == 70, "\(end)")
+            ]).end().expect(70)
             #expect(try end.json()["error"]?["name"]?.text == "versionMismatch", "\(end)")
             #expect(try end.json()["error"]?["message"]?.text?.contains("2 to 3") == true, "\(end)")
             #expect(coordinator.stop() == 1, "nothing follows the hello")
@@ -27,13 +26,9 @@ extension RealProcesses {
                 try FileDescriptor.makeDirectory(path: "\(memory.path)/\(path)")
             }
             let coordinator = try OtherCoordinator(at: "\(memory.path)/back/decode/back.sock")
-            let end = try CommandLineRun([
+            try CommandLineRun([
                 "serve", "--only", "decode", "--decode", "1", "--runtime-dir", memory.path,
-            ]).end()
-            #expect(end.exitStatus == 78, "\(end)")
-            #expect(
-                end.errorText.contains("its coordinator 2 to 3: install both from the same release")
-            )
+            ]).end().expect(78, "its coordinator 2 to 3: install both from the same release")
             #expect(coordinator.stop() == 1, "started once")
         }
     }

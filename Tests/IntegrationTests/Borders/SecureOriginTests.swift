@@ -19,18 +19,15 @@ extension RealProcesses {
             }
             let arguments = ["--allow-private-networks", "--ca-file", authority.certificate]
             try await withStack(arguments, decoders: 1, environment: environment) { stack in
-                let end = try stack.get([front.url("/a.png"), "--resize", "8x8", "--json"])
-                #expect(end.exitStatus == 0, "\(end)")
+                try stack.get([front.url("/a.png"), "--resize", "8x8", "--json"]).expect(0)
                 let via = origin.requests("/a.png").first?.header("via") ?? ""
                 #expect(via.hasPrefix("2 "), "\(via)")
-                let refused = try stack.get([unknown.url("/a.png"), "--json"])
-                #expect(refused.exitStatus == 76, "\(refused)")
+                let refused = try stack.get([unknown.url("/a.png"), "--json"]).expect(76)
                 let error = try refused.json()["error"]
                 #expect(error?["code"]?.integer == Int(ErrorCode.tlsFailed.rawValue))
                 let message = error?["message"]?.text ?? ""
                 #expect(message.contains("--ca-file FILE"), "the error gives advice: \(message)")
-                let plain = try stack.get([origin.url("/a.png?plain"), "--json"])
-                #expect(plain.exitStatus == 0, "\(plain)")
+                try stack.get([origin.url("/a.png?plain"), "--json"]).expect(0)
                 #expect(proxy.acceptedConnectionCount == 0)
             }
         }
@@ -50,11 +47,9 @@ extension RealProcesses {
                     """.utf8), to: "imagebus.yaml")
             let arguments = ["--allow-private-networks", "--config", file]
             try await withStack(arguments, decoders: 1) { stack in
-                let image = try stack.get([front.url("/a.png"), "--json"])
-                #expect(image.exitStatus == 0, "\(image)")
+                let image = try stack.get([front.url("/a.png"), "--json"]).expect(0)
                 #expect(try image.json()["key"]?.text == front.url("/a-TLS(unverified).png"))
-                let refused = try stack.get([other.url("/a.png"), "--json"])
-                #expect(refused.exitStatus == 76, "\(refused)")
+                try stack.get([other.url("/a.png"), "--json"]).expect(76)
                 let shown = try stack.get([
                     front.url("/a.png"), "--header", "Authorization: Basic eA==", "--json",
                 ])
@@ -69,13 +64,10 @@ extension RealProcesses {
         @Test func aFileWithoutCertificatesEndsTheStart() throws {
             let folder = TemporaryDirectory()
             let file = folder.write(Array("none".utf8), to: "none.pem")
-            let end = try CommandLineRun([
+            try CommandLineRun([
                 "serve", "--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache"),
                 "--ca-file", file,
-            ]).end()
-            #expect(end.exitStatus == 78, "\(end)")
-            #expect(
-                end.errorText.contains("--ca-file \(file) contains no PEM certificate"), "\(end)")
+            ]).end().expect(78, "--ca-file \(file) contains no PEM certificate")
         }
     }
 }

@@ -71,8 +71,7 @@ extension RealProcesses {
         private func remove(
             _ words: [String], from stack: StackHarness, cache: String = "theirs"
         ) throws {
-            let end = try stack.run(["cache"] + words + ["--cache", cache])
-            #expect(end.exitStatus == 0, "\(end)")
+            try stack.run(["cache"] + words + ["--cache", cache]).expect(0)
         }
 
         // MARK: - The example cache
@@ -173,8 +172,7 @@ extension RealProcesses {
                     $0.worker()?.jobs == 1 || origin.requestCount("/a.png") > 1
                 }
                 try process.send(.kill)
-                let end = try run.end()
-                #expect(end.exitStatus == 0, "\(end)")
+                try run.end().expect(0)
                 #expect(FileBytes.read(out) == picture)
                 #expect(origin.requestCount("/a.png") == 2)
 

@@ -58,8 +58,7 @@ extension RealProcesses {
 
         /// The pixels of the PNG that the stack converts it to, decoded by libvips.
         private func pixels(_ url: String, _ stack: StackHarness) throws -> Pixels {
-            let end = try stack.get([url, "--format", "png", "-o", "-"])
-            #expect(end.exitStatus == 0, "\(end)")
+            let end = try stack.get([url, "--format", "png", "-o", "-"]).expect(0)
             return try Pixels(decoding: end.output)
         }
 
@@ -130,12 +129,10 @@ extension RealProcesses {
                     let name = "/\(number).png"
                     origin.route(name, .bytes(try picture.png(), contentType: "image/png"))
                     let (produced, read) = (folder.file("made.qoi"), folder.file("read.png"))
-                    let end = try stack.get([origin.url(name), "-o", produced])
-                    #expect(end.exitStatus == 0, "\(end)")
-                    let converted = try CommandLineRun(
+                    try stack.get([origin.url(name), "-o", produced]).expect(0)
+                    try CommandLineRun(
                         program: "/usr/bin/qoiconv", [produced, read]
-                    ).end()
-                    #expect(converted.exitStatus == 0, "\(converted)")
+                    ).end().expect(0)
                     let pixels = try Pixels(decoding: try #require(FileBytes.read(read)))
                     #expect(pixels.size == picture.size && pixels.samples == picture.samples)
                 }
@@ -174,8 +171,7 @@ extension RealProcesses {
                 let process = try await stack.awaitWorker()
                 try ProcessDescriptor(ProcessID(process.pid)).send(signal)
                 // Checks by `serve` that are late on a busy machine don't count.
-                let end = try run.end(timeout: .seconds(90))
-                #expect(end.exitStatus == 0, "\(end)")
+                let end = try run.end(timeout: .seconds(90)).expect(0)
                 let produced = try Pixels(decoding: end.output)
                 #expect(produced.samples == [UInt8](repeating: 2, count: 12))
                 try await stack.awaitWorker(restarts: 1)
@@ -237,9 +233,7 @@ extension RealProcesses {
             try await withPool("kind: decode, formats-in: [exr]", .qoiCoder) { stack in
                 let words = ["--runtime-dir", stack.runtimeDirectory, "--pool", "mine"]
                 let end = try CommandLineRun(program: Programs.path(.qoiCoder), words).end()
-                #expect(end.exitStatus == 70, "\(end)")
-                #expect(end.errorText.contains("session ended by the coordinator"), "\(end)")
-                #expect(end.errorText.contains("exr"), "\(end)")
+                end.expect(70, "session ended by the coordinator", "exr")
             }
         }
 
@@ -254,8 +248,7 @@ extension RealProcesses {
                 origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
                 let url = origin.url("/a.png")
                 func steps(_ words: String...) throws -> Pixels {
-                    let end = try stack.get([url, "--format", "png", "-o", "-"] + words)
-                    #expect(end.exitStatus == 0, "\(end)")
+                    let end = try stack.get([url, "--format", "png", "-o", "-"] + words).expect(0)
                     return try Pixels(decoding: end.output)
                 }
                 let inverted = try steps("--custom", "probe.invert")
@@ -321,11 +314,9 @@ extension RealProcesses {
             #expect(help.exitStatus == 0 && help.outputText.hasPrefix("qoi-coder: decodes qoi"))
             let nothing = try CommandLineRun(program: program, []).end()
             #expect(nothing.exitStatus == 64 && nothing.errorText.contains("--runtime-dir"))
-            let nowhere = try CommandLineRun(
+            try CommandLineRun(
                 program: program, ["--runtime-dir", folder.path, "--pool", "qoi"]
-            ).end()
-            #expect(nowhere.exitStatus == 78, "\(nowhere)")
-            #expect(nowhere.errorText.contains("has no pool 'qoi'"), "\(nowhere)")
+            ).end().expect(78, "has no pool 'qoi'")
         }
     }
 }

@@ -41,8 +41,7 @@ extension RealProcesses {
                 let frames = [plain(250, 10, 10), plain(10, 250, 10), plain(10, 10, 250)]
                 let url = serve(frames, as: "book")
                 func load(_ words: String...) throws -> Pixels {
-                    let end = try stack.get([url, "--format", "png", "-o", "-"] + words)
-                    #expect(end.exitStatus == 0, "\(end)")
+                    let end = try stack.get([url, "--format", "png", "-o", "-"] + words).expect(0)
                     return try Pixels(decoding: end.output)
                 }
                 #expect(try load().samples == frames[0].samples)
@@ -68,11 +67,10 @@ extension RealProcesses {
                 ]
                 for (number, frames) in books.enumerated() {
                     let path = folder.file("\(number).webp")
-                    let end = try stack.get([
+                    try stack.get([
                         serve(frames, as: "\(number)"), "--animated", "--resize", "12x8",
                         "--format", "webp", "-o", path,
-                    ])
-                    #expect(end.exitStatus == 0, "\(end)")
+                    ]).expect(0)
                     let read = try AnimatedFile(at: path, in: folder)
                     #expect(read.width == 12 && read.height == 8 && read.plays == 3)
                     #expect(read.stated == frames.map { _ in 40_000 })

@@ -129,9 +129,8 @@ extension RealProcesses {
                 // The refusal concerns loads of all frames only.
                 let again = try stack.get([url, "-o", output])
                 #expect(again.exitStatus == 0 && FileBytes.read(output) == bytes, "\(again)")
-                let still = try stack.get(
-                    [url, "--resize", "24x", "--format", "png", "-o", output])
-                #expect(still.exitStatus == 0, "\(still)")
+                try stack.get(
+                    [url, "--resize", "24x", "--format", "png", "-o", output]).expect(0)
             }
         }
     }

@@ -30,8 +30,7 @@ extension RealProcesses {
 
                 let listed = try stack.run(["failure-cache", "list", "--json"])
                 #expect(listed.outputText.contains(url) && listed.outputText.contains("\"decode\""))
-                let got = try stack.get([url, "--resize", "80x80"])
-                #expect(got.exitStatus == 65)
+                try stack.get([url, "--resize", "80x80"]).expect(65)
                 let freed = try stack.run(["failure-cache", "remove", url])
                 #expect(freed.outputText == "removed 1\n")
                 #expect(

@@ -43,8 +43,7 @@ extension RealProcesses {
         @Test func aRefusalIsExplained() throws {
             let refused = try url([
                 "explain", "https://images.example.com/unsafe/w:40/plain/https://example.com/a.jpg",
-            ])
-            #expect(refused.exitStatus == 1)
+            ]).expect(1)
             #expect(refused.outputText.contains("status   403"))
             #expect(refused.outputText.contains("allow unsigned paths"))
             let absent = try url([
@@ -61,9 +60,7 @@ extension RealProcesses {
             (["sign", "/w:1", "--gateway-keys", "/nowhere"], "/nowhere cannot be read"),
         ])
         func aMistakeIsSaid(_ arguments: [String], _ sentence: String) throws {
-            let end = try url(arguments)
-            #expect(end.exitStatus == 64, "\(end)")
-            #expect(end.errorText.contains(sentence), "\(end.errorText)")
+            try url(arguments).expect(64, sentence)
         }
     }
 }
