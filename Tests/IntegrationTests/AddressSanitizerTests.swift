@@ -6,8 +6,7 @@ extension RealProcesses {
     struct AddressSanitizerTests {
         @Test func aThousandMixedRequestsEndAsTheyShould() async throws {
             let origin = try Self.origin()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 var expected: [ErrorCode?] = []
                 var tasks: [LoadTask] = []
                 for number in 0..<1000 {
@@ -73,11 +72,10 @@ extension RealProcesses {
         }
 
         private static func origin() throws -> OriginServer {
-            let origin = OriginServer()
             let image = Images.waves(width: 300, height: 200)
             let jpeg = try image.jpeg(quality: 85)
             let large = try Images.noise(width: 700, height: 700).png()
-            origin.route("/a.png", .bytes(try image.png()))
+            let origin = OriginServer("/a.png", .bytes(try image.png()))
             origin.route("/a.jpg", .bytes(jpeg))
             origin.route("/a.webp", .bytes(try image.webp(quality: 85)))
             origin.route("/a.gif", .bytes(Images.tinyGIF))

@@ -106,8 +106,7 @@ extension RealProcesses {
 
         @Test func playersAreMeasured() throws {
             let file = try AnimatedFile(generated: "mixed.webp")
-            let origin = OriginServer()
-            origin.route("/a.webp", .bytes(file.bytes))
+            let origin = OriginServer("/a.webp", .bytes(file.bytes))
             let report = try measured([
                 "play", origin.url("/a.webp"), "--allow-address", origin.authority, "--seconds",
                 "1",

@@ -6,9 +6,8 @@ extension RealProcesses {
         private func withImage(
             _ body: (StackHarness, ImagebusClient, String, [UInt8]) async throws -> Void
         ) async throws {
-            let origin = OriginServer()
             let source = try SocketTrafficTests.small()
-            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
+            let origin = OriginServer("/a.jpg", .jpeg(source))
             try await withStack { stack in
                 try await body(stack, try stack.client(), origin.url("/a.jpg"), source)
             }
@@ -76,9 +75,8 @@ extension RealProcesses {
 
         /// Requests of a task don't wait for a blocking call that is in progress.
         @Test func aClientThatIsClosedEndsItsBlockingCall() async throws {
-            let origin = OriginServer()
             let gate = Gate()
-            origin.route("/slow.jpg", .hang(until: gate))
+            let origin = OriginServer("/slow.jpg", .hang(until: gate))
             try await withImage { stack, client, url, _ in
                 for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                 let code = Mutex<ErrorCode?>(nil)

@@ -2,8 +2,7 @@ extension RealProcesses {
     /// `imagebus cache`: looking up and removing a single entry while the stack runs.
     @Suite struct CacheEntryTests {
         @Test func anEntryIsInTheTiersThatItWasStoredInUntilItIsRemovedFromThem() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let url = origin.url("/a.png")
                 let wait = ["--option", "wait-store-cache"]
@@ -62,8 +61,7 @@ extension RealProcesses {
         }
 
         @Test func onlyOperatorsMayAsk() async throws {
-            try await withStack([]) { stack in
-                let client = try stack.client()
+            try await withClient([]) { stack, client in
                 defer { client.close() }
                 await #expect(throws: (any Error).self) {
                     try await OperatorClient(client).contains("k")

@@ -35,7 +35,7 @@ extension RealProcesses {
 
         @Test func whatIsNoImageOrTooLargeIsNotKept() async throws {
             let folder = TemporaryDirectory()
-            folder.write(Array("<!doctype html>".utf8), to: "page")
+            folder.write("<!doctype html>", to: "page")
             folder.write([UInt8](repeating: 0, count: (64 << 20) + 1), to: "big")
             folder.write([], to: "empty")
             try await withStack { stack in

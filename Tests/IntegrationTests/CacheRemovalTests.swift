@@ -21,8 +21,7 @@ extension RealProcesses {
         func aTransferOfOldBytesIsNotStoredAfterTheRemoval(removal: [String]) async throws {
             let gate = Gate()
             photo.answer(.hangBody(until: gate, then: photo.old))
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let tasks = [ImageRequest(url: photo.url), ImageRequest(photo.url, fit: 100)].map {
                     var request = $0
                     request.options = .waitStoreCache
@@ -54,9 +53,8 @@ extension RealProcesses {
         /// Loads that arrive while entries are removed again and again complete with the current
         /// bytes.
         @Test func loadsEndHoweverOftenEntriesAreRemoved() async throws {
-            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            photo.origin.route("/*", .jpeg(photo.new))
+            try await withClient { stack, client in
                 let admin = try stack.operatorClient()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
@@ -76,8 +74,8 @@ extension RealProcesses {
         }
 
         @Test func entriesAreListedCountedReadAndRemovedByWhatTheyAre() async throws {
-            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
-            try await withStack(["--allow-private-networks"]) { stack in
+            photo.origin.route("/*", .jpeg(photo.new))
+            try await withStack { stack in
                 let wait = ["--option", "wait-store-cache"]
                 let urls = (0..<3).map { photo.origin.url("/\($0).jpg") }
                 for url in urls {
@@ -125,7 +123,7 @@ extension RealProcesses {
 
         /// Settings of the file override the options, and are reloaded.
         @Test func settingsOfTheFileHoldAtOnce() async throws {
-            photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
+            photo.origin.route("/*", .jpeg(photo.new))
             let folder = TemporaryDirectory()
             let path = folder.write(
                 Array("caches: {default: {disk-entries: 2}}\n".utf8), to: "a.yaml")

@@ -31,9 +31,8 @@ extension RealProcesses {
         /// A hundred originals with a variant each: entries with the tag are gone when the removal
         /// is acknowledged, and nothing else is fetched from the origin again.
         @Test func whatHasATagIsGoneAndNothingElse() async throws {
-            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            origin.route("/*", .jpeg(image))
+            try await withClient { stack, client in
                 _ = try await load(client, Array(0..<100))
                 _ = try await stack.awaitIdle()
                 let admin = try stack.operatorClient()
@@ -79,12 +78,11 @@ extension RealProcesses {
             let gate = Gate()
             origin.route("/0.jpg", .hangBody(until: gate, then: image))
             origin.route("/1.jpg", .hangBody(until: gate, then: image))
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let tasks = [0, 1].map { client.load(request($0)) }
                 for path in ["/0.jpg", "/1.jpg"] { #expect(await origin.waitForRequest(path)) }
                 for path in ["/0.jpg", "/1.jpg"] {
-                    origin.route(path, .bytes(new, contentType: "image/jpeg"))
+                    origin.route(path, .jpeg(new))
                 }
                 try stack.run(["cache", "remove", "--tag", "shop"]).expect(0)
                 gate.open()
@@ -98,7 +96,7 @@ extension RealProcesses {
         /// Tags come from a profile, from rules, and from the origin if a rule enables that.
         /// Results have them as well, even those derived from a cached original later.
         @Test func tagsOfTheConfigurationAndOfTheOrigin() async throws {
-            let tagged = OriginBehavior.bytes(image, contentType: "image/jpeg")
+            let tagged = OriginBehavior.jpeg(image)
                 .with(header: "Cache-Tag", "p1, p2,not a tag")
                 .with(header: "Surrogate-Key", "s1 s2")
             origin.route("/*", tagged)
@@ -110,7 +108,7 @@ extension RealProcesses {
                     rules:
                       - {match: "\(origin.url("/a"))*", tags: [a1, a2], origin-tags: yes}
                 """
-            let path = folder.write(Array(file.utf8), to: "a.yaml")
+            let path = folder.write(file, to: "a.yaml")
             try await withStack(["--allow-private-networks", "--config", path]) { stack in
                 func load(_ name: String, _ more: [String] = []) throws {
                     let wait = ["--option", "wait-store-cache"] + more
@@ -145,9 +143,9 @@ extension RealProcesses {
         /// The digest in a reply matches the delivered bytes, however they were delivered
         /// (RFC 9530).
         @Test func theDigestIsThatOfTheBytesThatCame() async throws {
-            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
+            origin.route("/*", .jpeg(image))
             let folder = TemporaryDirectory()
-            try await withStack(["--allow-private-networks"]) { stack in
+            try await withStack { stack in
                 var digests: Set<String> = []
                 for (place, tier) in ["none", "memory", "disk"].enumerated() {
                     let path = folder.path + "/\(place).jpg"

@@ -24,8 +24,7 @@ extension RealProcesses {
 
         @Test func cancellingOneOfTwoWaitersLeavesTheOtherServed() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let url = slow.origin.url("/slow.jpg")
                 let stays = client.load(ImageRequest(url, fit: 100))
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
@@ -40,8 +39,7 @@ extension RealProcesses {
 
         @Test func cancellingTheAwaitingTaskCancelsTheLoad() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let load = client.load(slow.origin.url("/slow.jpg"))
                 let waiter = Task { await load.errorCode }
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
@@ -53,8 +51,7 @@ extension RealProcesses {
 
         @Test func aGroupIsCancelledAsAWhole() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let group = GroupID(Identifier128(high: 1, low: 2))
                 let url = slow.origin.url("/slow.jpg")
                 let members = (1...5).map {

@@ -5,11 +5,9 @@ extension RealProcesses {
         private static let lanes = 4
 
         @Test func noRequestIsLostOrWrongWhileProcessesAreKilled() async throws {
-            let origin = OriginServer()
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
-            try await withStack { stack in
-                let client = try stack.client()
+            let image = try Images.photo()
+            let origin = OriginServer("/a.jpg", .jpeg(image))
+            try await withClient { stack, client in
                 let expected = try await client.load(ImageRequest(origin.url("/a.jpg"), fit: 100))
                     .response.bytes?.array
                 let isOver = Gate()

@@ -55,9 +55,8 @@ extension RealProcesses {
         /// window. Some loads may have completed before the cancel; while the coordinator is halted
         /// none can.
         @Test func cancelledLoadsLeaveTheWindowToOthers() async throws {
-            let origin = OriginServer()
             let source = try ChunkStack.image(9 << 20)
-            origin.route("/a.png", .bytes(source))
+            let origin = OriginServer("/a.png", .bytes(source))
             try await withStack { stack in
                 let client = try stack.client(.chunks)
                 let coordinator = try await stack.coordinator()
@@ -80,10 +79,9 @@ extension RealProcesses {
 
         /// With a results directory that doesn't exist, or contains something else.
         @Test func whoCannotReadResultsGetsPieces() async throws {
-            let origin = OriginServer()
             let small = try ChunkStack.image(5_000)
             let large = try ChunkStack.image(3 << 20)
-            origin.route("/small.png", .bytes(small))
+            let origin = OriginServer("/small.png", .bytes(small))
             origin.route("/large.png", .bytes(large))
             try await withStack { stack in
                 let elsewhere = TemporaryDirectory()
@@ -104,8 +102,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsLargerThanTheClientTakesIsRefusedAtItsFirstPiece() async throws {
-            let origin = OriginServer()
-            origin.route("/large.png", .bytes(try ChunkStack.image(9 << 20)))
+            let origin = OriginServer("/large.png", .bytes(try ChunkStack.image(9 << 20)))
             let small = try ChunkStack.image(5_000)
             origin.route("/small.png", .bytes(small))
             try await withStack { stack in
@@ -124,9 +121,8 @@ extension RealProcesses {
         }
 
         @Test func loadsOutliveTheCoordinatorThatSendsTheirPieces() async throws {
-            let origin = OriginServer()
             let source = try ChunkStack.image(9 << 20)
-            origin.route("/a.png", .bytes(source))
+            let origin = OriginServer("/a.png", .bytes(source))
             try await withStack { stack in
                 let client = try stack.client(.chunks)
                 for _ in 0..<3 {
@@ -141,9 +137,8 @@ extension RealProcesses {
         }
 
         @Test func theCommandLineForcesPieces() async throws {
-            let origin = OriginServer()
             let source = try ChunkStack.image(2 << 20)
-            origin.route("/a.png", .bytes(source))
+            let origin = OriginServer("/a.png", .bytes(source))
             try await withStack { stack in
                 for delivery in ["mapped", "chunks", "auto"] {
                     let run = try stack.get(

@@ -4,9 +4,8 @@ extension RealProcesses {
         private static let sizes = [40, 64, 96, 100, 150, 200, 256, 300, 400, 512]
 
         @Test func aThousandRequestsForOneURLAreOneTransfer() async throws {
-            let origin = OriginServer()
             let source = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
-            origin.route("/one.jpg", .bytes(source, contentType: "image/jpeg"))
+            let origin = OriginServer("/one.jpg", .jpeg(source))
             let alone = try await loadedAlone(origin.url("/one.jpg"), sides: [200])
             #expect(origin.requestCount("/one.jpg") == 1)
             try await withStack { stack in
@@ -27,12 +26,11 @@ extension RealProcesses {
             let gate = Gate()
             let source = try Images.waves(width: 1600, height: 1200)
                 .jpeg(quality: 85)
-            origin.route("/ten.jpg", .bytes(source, contentType: "image/jpeg"))
+            origin.route("/ten.jpg", .jpeg(source))
             let alone = try await loadedAlone(origin.url("/ten.jpg"), sides: Self.sizes)
             #expect(origin.requestCount("/ten.jpg") == 10)
             origin.route("/ten.jpg", .hangBody(until: gate, then: source))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let tasks = Self.sizes.map { side in
                     (side, client.load(ImageRequest(origin.url("/ten.jpg"), fit: side)))
                 }
@@ -52,8 +50,7 @@ extension RealProcesses {
 
         /// The results per size on an otherwise idle stack with an empty cache.
         private func loadedAlone(_ url: String, sides: [Int]) async throws -> [Int: [UInt8]] {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 var results: [Int: [UInt8]] = [:]
                 for side in sides {
                     var request = ImageRequest(url, fit: side, options: .fromLoaderOnly)

@@ -4,7 +4,7 @@ extension RealProcesses {
         private let folder = TemporaryDirectory()
 
         private func write(_ text: String) -> String {
-            folder.write(Array(text.utf8), to: "imagebus.yaml")
+            folder.write(text, to: "imagebus.yaml")
         }
 
         private func arguments(_ path: String) -> [String] {
@@ -13,9 +13,9 @@ extension RealProcesses {
 
         private func origin() throws -> OriginServer {
             let origin = OriginServer()
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            let image = try Images.photo()
             for path in ["/a.jpg", "/a@2x.jpg", "/private/a.jpg"] {
-                origin.route(path, .bytes(image, contentType: "image/jpeg"))
+                origin.route(path, .jpeg(image))
             }
             return origin
         }
@@ -164,7 +164,7 @@ extension RealProcesses {
                 #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
                 #expect(try stack.get([origin.url("/private/a.jpg")]).exitStatus != 0)
                 #expect(origin.requestCount("/private/a.jpg") == 0)
-                folder.write(Array("late-secret\n".utf8), to: "late")
+                folder.write("late-secret\n", to: "late")
                 try expectSoon("the secret", stack) {
                     try stack.get([origin.url("/private/a.jpg")]).exitStatus == 0
                 }
@@ -175,7 +175,7 @@ extension RealProcesses {
 
         @Test func aSecretIsReadAgainAndKeepsItsEntriesUnderItsName() async throws {
             let origin = try origin()
-            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let key = folder.write("first-secret\n", to: "key")
             let path = write(
                 """
                 profiles:
@@ -196,7 +196,7 @@ extension RealProcesses {
                     origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 }
                 #expect(sent() == ["first-secret", nil])
-                folder.write(Array("second-secret\n".utf8), to: "key")
+                folder.write("second-secret\n", to: "key")
                 let fromOrigin = [origin.url("/a.jpg"), "--option", "from-loader-only"]
                 try expectSoon("the new secret", stack) {
                     _ = try stack.get(fromOrigin)
@@ -231,8 +231,8 @@ extension RealProcesses {
         @Test func whatIsResolvedLateFollowsAReloadAndASecret() async throws {
             let origin = try origin()
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
-            origin.route("/late/*", .bytes(image, contentType: "image/jpeg"))
-            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            origin.route("/late/*", .jpeg(image))
+            let key = folder.write("first-secret\n", to: "key")
             func file(_ version: String) -> String {
                 """
                 profiles:
@@ -259,7 +259,7 @@ extension RealProcesses {
                 try awaitHeader("x-version", "two", at: "/a.jpg")
                 let second = try lateHeaders(2, origin, stack)
                 #expect(second == [["two", "first-secret"], ["two", "first-secret"]])
-                folder.write(Array("second-secret\n".utf8), to: "key")
+                folder.write("second-secret\n", to: "key")
                 try awaitHeader("x-api-key", "second-secret", at: "/private/a.jpg")
                 let third = try lateHeaders(3, origin, stack)
                 #expect(third == [["two", "second-secret"], ["two", "second-secret"]])
@@ -268,7 +268,7 @@ extension RealProcesses {
 
         @Test func aCoordinatorThatAloneHasASecretStays() async throws {
             let origin = try origin()
-            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let key = folder.write("first-secret\n", to: "key")
             let path = write(
                 """
                 profiles:
@@ -286,7 +286,7 @@ extension RealProcesses {
                 #expect(try stack.get(fromOrigin).exitStatus == 0)
                 let sent = origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 #expect(sent == ["first-secret", "first-secret"])
-                folder.write(Array("second-secret\n".utf8), to: "key")
+                folder.write("second-secret\n", to: "key")
                 // A value that the coordinator itself never loaded doesn't prevent draining it.
                 try stack.run(["drain", "coordinator"]).expect(0)
             }
@@ -296,7 +296,7 @@ extension RealProcesses {
             let (origin, other, stranger) = (try origin(), try self.origin(), OriginServer())
             origin.route("/to-other", .redirect(to: other.url("/a.jpg")))
             origin.route("/to-stranger", .redirect(to: stranger.url("/a.jpg")))
-            let key = folder.write(Array("first-secret\n".utf8), to: "key")
+            let key = folder.write("first-secret\n", to: "key")
             let path = write(
                 """
                 sources: ["http://\(origin.authority)/*", "http://\(other.authority)/*"]

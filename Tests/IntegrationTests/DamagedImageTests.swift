@@ -2,9 +2,8 @@ extension RealProcesses {
     /// An image with a valid header and damaged pixels.
     @Suite struct DamagedImageTests {
         @Test func onlyLoadsThatNeedThePixelsFail() async throws {
-            let origin = OriginServer()
             let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
-            origin.route("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
+            let origin = OriginServer("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
             try await withStack { stack in
                 let url = origin.url("/a.jpg")
                 #expect(try stack.get([url]).exitStatus == 0, "delivered unchanged")
@@ -21,9 +20,8 @@ extension RealProcesses {
         /// A partial image delivered to one load isn't delivered to another that rejects partial
         /// images.
         @Test func whatIsThereIsShownToThoseWhoWantIt() async throws {
-            let origin = OriginServer()
             let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
-            origin.route("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
+            let origin = OriginServer("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
             try await withStack { stack in
                 let small = [origin.url("/a.jpg"), "--resize", "50x50", "--json"]
                 for _ in 0..<2 {
@@ -39,9 +37,8 @@ extension RealProcesses {
 
         /// All of its pixels are present.
         @Test func anImageWithoutItsEndIsWhole() async throws {
-            let origin = OriginServer()
             let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
-            origin.route("/a.jpg", .bytes(Array(whole.dropLast(2))))
+            let origin = OriginServer("/a.jpg", .bytes(Array(whole.dropLast(2))))
             try await withStack { stack in
                 let end = try stack.get([origin.url("/a.jpg"), "--resize", "50x50", "--json"])
                 #expect(try end.json()["damaged"] == .bool(false), "\(end)")

@@ -5,9 +5,8 @@ extension RealProcesses {
         private let wait = ["--option", "wait-store-cache"]
 
         @Test func theStatusCountsWhatTheTiersHold() async throws {
-            let origin = OriginServer()
             let image = try Images.noise(width: 120, height: 100).png()
-            origin.route("/a.png", .bytes(image))
+            let origin = OriginServer("/a.png", .bytes(image))
             try await withStack { stack in
                 let urls = (0..<3).map { origin.url("/a.png?\($0)") }
                 for url in urls { #expect(try stack.get([url] + wait).exitStatus == 0) }
@@ -51,8 +50,7 @@ extension RealProcesses {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.noise(width: 200, height: 200).png()))
             let mount = try PrivateMount(bytes: 4 << 20)
-            try await withStack(arguments, cacheMount: mount) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, cacheMount: mount) { stack, client in
                 _ = try await client.load(origin.url("/a.png?0")).response
                 _ = try await stack.awaitStatus("an entry on the disk") { report in
                     report.caches.first?.diskEntries == 1 && report.caches[0].disk == .healthy

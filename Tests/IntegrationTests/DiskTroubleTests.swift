@@ -10,7 +10,7 @@ extension RealProcesses {
         init() throws {
             bytes = try [20, 200].map { try Images.noise(width: $0, height: $0).png() }
             for (number, bytes) in bytes.enumerated() {
-                origin.route("/\(number).png", .bytes(bytes, contentType: "image/png"))
+                origin.route("/\(number).png", .bytes(bytes))
             }
         }
 
@@ -35,8 +35,7 @@ extension RealProcesses {
         private static let bound = ["/usr/bin/setpriv", "--bounding-set=-dac_override"]
 
         @Test func aDirectoryThatCannotBeWrittenIsSaidAndSoIsItsEnd() async throws {
-            try await withStack(launcher: Self.bound) { stack in
-                let client = try stack.client()
+            try await withClient(launcher: Self.bound) { stack, client in
                 for number in bytes.indices { _ = try await load(number, client) }
                 let names = DirectoryEntries.names(stack.cacheDirectory + "/files")
                 let folders = ["/files"] + names.map { "/files/\($0)" }
@@ -165,7 +164,7 @@ extension RealProcesses {
         @Test(arguments: ["+1d", "-1d"])
         func aClockThatIsSetByADayLosesNothing(by offset: String) async throws {
             let folder = TemporaryDirectory()
-            func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
+            func set(_ offset: String) { folder.write(offset, to: "offset") }
             set("+0")
             let programs = Self.clock(setBy: folder.file("offset"))
             try await withStack(environment: programs.environment) { stack in

@@ -5,9 +5,9 @@ extension RealProcesses {
         private let origin = OriginServer()
 
         init() throws {
-            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            let source = try Images.photo()
             for number in 0..<400 {
-                origin.route("/\(number).jpg", .bytes(source, contentType: "image/jpeg"))
+                origin.route("/\(number).jpg", .jpeg(source))
             }
         }
 
@@ -143,8 +143,7 @@ extension RealProcesses {
         }
 
         @Test func onlyOperatorsDrain() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 await #expect(throws: ImageError.self) {
                     _ = try await OperatorClient(client).drain(.decode)
                 }

@@ -109,11 +109,10 @@ extension RealProcesses {
         }
 
         private static func origin() throws -> OriginServer {
-            let origin = OriginServer()
             let image = Images.quadrants()
             let png = try image.png()
             let jpeg = try Images.noise(width: 200, height: 200).jpeg(quality: 90)
-            origin.route("/a.png", .bytes(png))
+            let origin = OriginServer("/a.png", .bytes(png))
             origin.route("/missing", .status(404))
             origin.route("/broken", .status(500))
             let page = Array("<!doctype html><title>no image</title>".utf8)

@@ -98,8 +98,7 @@ extension RealProcesses {
             let gate = Gate()
             let source = try Images.quadrants().jpeg(quality: 80)
             origin.route("/c.jpg", .hangBody(until: gate, then: source))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 var request = ImageRequest(url: origin.url("/c.jpg"))
                 request.steps = [.blur(radius: 3)]
                 let silent = client.load(request)

@@ -5,8 +5,7 @@ extension RealProcesses {
 
         @Test func theyComeFromTheOriginAndThenFromTheCache() async throws {
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 var request = ImageRequest(url: origin.url("/a.png"))
                 request.infoOnly = true
                 // Until it is stored, the fetched body itself is reused.

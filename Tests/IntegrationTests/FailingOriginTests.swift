@@ -115,8 +115,7 @@ extension RealProcesses {
         @Test func aRepeatedHitEndsWhenItsURLIsBlacklisted() async throws {
             let text = OriginBehavior.bytes(Array("no image".utf8))
             let url = route("/a.png", .bytes(png), text)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 for _ in 0..<5 {
                     #expect(await client.load(ImageRequest(url: url)).errorCode == nil)
                 }

@@ -38,8 +38,7 @@ extension RealProcesses {
         }
 
         @Test func theFallbackIsKeptUnderItsOwnKeyAndTheImageComesWhenItIsThere() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let request = request(.url(origin.url("/other.png")))
                 let first = try await client.load(request).response
                 #expect(first.key.hasPrefix(origin.url("/other-")))
@@ -90,8 +89,7 @@ extension RealProcesses {
 
         @Test func bytesThatAreNoImageAreBlacklistedAndHaveTheirFallback() async throws {
             origin.route("/a.png", .bytes(Array("no image".utf8)))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let request = request(.color(Color(argb: 0xFF00_FF00)))
                 let first = try await client.load(request).response
                 #expect(first.fallbackFor?.code == .badImageData)
@@ -103,8 +101,7 @@ extension RealProcesses {
 
         @Test func anAddressThatIsForbiddenIsForbiddenToFallbacks() async throws {
             // Only the origin's own port is allowed.
-            try await withStack(["--allow-address", origin.authority]) { stack in
-                let client = try stack.client()
+            try await withClient(["--allow-address", origin.authority]) { _, client in
                 let task = client.load(request(.url("http://127.0.0.1:1/other.png")))
                 await #expect {
                     try await task.response
@@ -131,8 +128,7 @@ extension RealProcesses {
         @Test func aCancelEndsTheFallback() async throws {
             let gate = Gate()
             origin.route("/other.png", .hang(until: gate, then: png))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.load(request(.url(origin.url("/other.png"))))
                 #expect(await origin.waitForRequest("/other.png"))
                 task.cancel()

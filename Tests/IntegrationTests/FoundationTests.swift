@@ -55,8 +55,7 @@ extension RealProcesses {
             let upload = request
             // A slice whose first index isn't 0.
             let data = Data([0, 0] + source).dropFirst(2)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let image = try await client.load(upload, uploading: data).response
                 #expect(image.info?.size == PixelSize(width: 20, height: 15))
                 let pixels = try Pixels(decoding: try #require(image.bytes).array)
@@ -83,7 +82,7 @@ extension RealProcesses {
             _ source: [UInt8], delivery: Delivery = .automatic,
             body: (ImageResponse) throws -> Result
         ) async throws -> Result {
-            origin.route("/a.png", .bytes(source, contentType: "image/png"))
+            origin.route("/a.png", .bytes(source))
             let url = try #require(URL(string: origin.url("/a.png")))
             return try await withStack { stack in
                 try await body(stack.client(delivery).load(url).response)

@@ -68,8 +68,7 @@ extension RealProcesses {
         private func theSecondLoadAsksAsTheOriginSays(row: Case) async throws {
             photo.answer(photo.old, row.control, age: row.age, row.headers)
             let headers = row.identity ? [HTTPHeader(name: "X-Token", value: "me")] : []
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await client.load(request(headers: headers)).response
                 _ = try await stack.awaitIdle()
                 let second = try await client.load(request(headers: headers)).response
@@ -89,8 +88,7 @@ extension RealProcesses {
         /// A 304 refreshes the image without decoding or encoding it again (RFC 9111 §4.3.4).
         @Test func whatIsStaleIsConfirmedBeforeItIsDelivered() async throws {
             photo.answer(photo.old, "max-age=60", age: 100)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 _ = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.answer(photo.old, "max-age=600, stale-if-error=9")
@@ -112,8 +110,7 @@ extension RealProcesses {
 
         @Test func whatHasChangedTakesThePlaceOfWhatIsStale() async throws {
             photo.answer(photo.old, "max-age=60", age: 100)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.answer(photo.new, etag: "\"2\"", "max-age=600")
@@ -132,8 +129,7 @@ extension RealProcesses {
         /// origin.
         @Test func whatMayBeStaleComesAtOnceAndIsAskedAboutOnce() async throws {
             photo.answer(photo.old, "max-age=60, stale-while-revalidate=900", age: 100)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 let gate = Gate()
@@ -165,8 +161,7 @@ extension RealProcesses {
         ])
         func anOriginThatFails(control: String, status: Int, isServed: Bool) async throws {
             photo.answer(photo.old, control, age: 100)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.answer(.status(status))
@@ -193,8 +188,7 @@ extension RealProcesses {
 
         @Test func anOriginThatIsGoneIsReplacedByWhatIsStale() async throws {
             photo.answer(photo.old, "max-age=60, stale-if-error=900", age: 100)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.origin.stop()
@@ -259,9 +253,8 @@ extension RealProcesses {
             photo.answer(photo.old, "max-age=60, \(words)", age: age)
             let folder = TemporaryDirectory()
             let file = "profiles: {default: {rules: [{match: '*', \(setting)}]}}"
-            let path = folder.write(Array(file.utf8), to: "a.yaml")
-            try await withStack(["--allow-private-networks", "--config", path]) { stack in
-                let client = try stack.client()
+            let path = folder.write(file, to: "a.yaml")
+            try await withClient(["--allow-private-networks", "--config", path]) { stack, client in
                 _ = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.answer(.status(503))
@@ -327,8 +320,7 @@ extension RealProcesses {
         /// Entries on disk have their expiry, both in the index and in the files.
         @Test func anotherLifeOfTheStackKnowsWhatIsFresh() async throws {
             photo.answer(photo.old, "max-age=600")
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 _ = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 var disk = request()

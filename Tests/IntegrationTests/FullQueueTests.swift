@@ -9,8 +9,7 @@ extension RealProcesses {
             let image = try Images.quadrants().png()
             // Slow, but fast enough not to be aborted: it takes a quarter of an hour.
             let large = try Images.noise(width: 900, height: 800).png()
-            origin.route(
-                "/slow.png", .slow(large, chunk: 2_048, every: .seconds(1), until: gate))
+            origin.route("/slow.png", .slow(large, chunk: 2_048, every: .seconds(1), until: gate))
             origin.route("/late.png", .bytes(image))
         }
 
@@ -23,8 +22,7 @@ extension RealProcesses {
                 "--allow-private-networks", "--fetches-per-host", "1", "--queue-limit",
                 "\(Self.limit)",
             ]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
+            try await withClient(arguments) { stack, client in
                 var slow = ImageRequest(url: origin.url("/slow.png"))
                 slow.timeoutMilliseconds = RequestLimits.timeoutMillisecondsMax
                 var tasks = [client.load(slow)]
@@ -59,8 +57,7 @@ extension RealProcesses {
 
         @Test func whatExpiresInTheQueueReachesNoWorker() async throws {
             let arguments = ["--allow-private-networks", "--fetches-per-host", "1"]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
+            try await withClient(arguments) { stack, client in
                 let slow = client.load(origin.url("/slow.png"))
                 #expect(await origin.waitForRequest("/slow.png"))
                 let before = try await stack.awaitStatus("one transfer") {

@@ -7,7 +7,7 @@ extension RealProcesses {
             _ arguments: [String],
             _ body: (GatewayProcess, StackHarness) async throws -> Void
         ) async throws {
-            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+            try await withStack(decoders: 1) { stack in
                 try await body(try GatewayProcess(before: stack, arguments), stack)
             }
         }
@@ -15,7 +15,7 @@ extension RealProcesses {
         private func routeImage() throws {
             origin.route(
                 "/a.jpg",
-                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90))
+                .bytes(try Images.smallPhoto())
                     .with(header: "Cache-Control", "max-age=600"))
         }
 
@@ -58,9 +58,7 @@ extension RealProcesses {
         }
 
         @Test func eachRequestHasALineWithoutSignatureAndQuery() async throws {
-            origin.route(
-                "/a.jpg",
-                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            origin.route("/a.jpg", .bytes(try Images.smallPhoto()))
             try await withGateway(["--unsigned", "--access-log"]) { gateway, _ in
                 let target = "/unsafe/w:40/plain/\(origin.url("/a.jpg"))%3Ftoken=hidden"
                 #expect(try gateway.get(target).status == 200)
@@ -127,19 +125,19 @@ extension RealProcesses {
 
         @Test func keysAreReadAnewWholeOrNotAtAll() async throws {
             let folder = TemporaryDirectory()
-            let keys = folder.write(Array("736563726574 68656c6c6f\n".utf8), to: "keys")
+            let keys = folder.write("736563726574 68656c6c6f\n", to: "keys")
             let signed =
                 "/oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8/rs:fill:300:400:0/g:sm/"
                 + "aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"
             try await withGateway(["--keys", keys]) { gateway, _ in
                 #expect(try gateway.get(signed).status != 403)
-                _ = folder.write(Array("no key\n".utf8), to: "keys")
+                _ = folder.write("no key\n", to: "keys")
                 try gateway.send(.hangUp)
                 let lines = try gateway.awaitLine { $0.contains("fallback image not reloaded") }
                 #expect(lines.contains { $0.contains("file must be KEY SALT") })
                 #expect(try gateway.get(signed).status != 403, "the old key is still valid")
                 // Replaced by a rename, as editors do; the sandbox must permit it.
-                _ = folder.write(Array("616263 646566\n".utf8), to: "new")
+                _ = folder.write("616263 646566\n", to: "new")
                 try Tool.run(["mv", folder.file("new"), keys])
                 try gateway.send(.hangUp)
                 _ = try gateway.awaitLine { $0.contains("reloaded keys, presets, tokens") }

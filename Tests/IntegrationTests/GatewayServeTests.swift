@@ -11,8 +11,7 @@ extension RealProcesses {
         }
 
         @Test func itIsListedAndAnswersAndComesBack() async throws {
-            origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            origin.route("/a.jpg", .bytes(try Images.smallPhoto()))
             let target = "/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))"
             try await withStack(Self.arguments, decoders: 1) { stack in
                 let port = try stack.gatewayPort()
@@ -32,7 +31,7 @@ extension RealProcesses {
         }
 
         @Test func whoWaitsIsAnsweredAsTheStackEnds() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             let gate = Gate()
             origin.route("/a.jpg", .hangBody(until: gate, then: image))
             try await withStack(Self.arguments, decoders: 1) { stack in
@@ -58,7 +57,7 @@ extension RealProcesses {
         /// systemd without `KillMode=mixed`, the end of a login session and `killall` signal all
         /// processes at once; `serve` then signals them again, in its own order.
         @Test func whoWaitsIsAnsweredIfAllProcessesAreSignaledAtOnce() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             let gate = Gate()
             origin.route("/a.jpg", .hangBody(until: gate, then: image))
             try await withStack(Self.arguments, decoders: 1) { stack in

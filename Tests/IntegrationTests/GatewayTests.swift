@@ -45,8 +45,7 @@ extension RealProcesses {
             ("image/avif;q=0,image/webp", "image/webp"), ("*/*", "image/jpeg"),
         ])
         func theFormatIsOneThatIsAccepted(accept: String, type: String) async throws {
-            origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            origin.route("/a.jpg", .bytes(try Images.smallPhoto()))
             try await withGateway { gateway, _ in
                 let image = try gateway.get(path("/a.jpg"), "Accept: \(accept)\r\n")
                 #expect(image.field("Content-Type") == type, "\(image.head)")
@@ -72,10 +71,9 @@ extension RealProcesses {
         }
 
         @Test func aKeySignsAndNothingElseDoes() async throws {
-            origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            origin.route("/a.jpg", .bytes(try Images.smallPhoto()))
             let folder = TemporaryDirectory()
-            let keys = folder.write(Array("# one\n736563726574 68656c6c6f\n".utf8), to: "keys")
+            let keys = folder.write("# one\n736563726574 68656c6c6f\n", to: "keys")
             try await withGateway(["--keys", keys]) { gateway, _ in
                 let unsigned = try gateway.get(path("/a.jpg"))
                 #expect(unsigned.status == 403)
@@ -89,7 +87,7 @@ extension RealProcesses {
         }
 
         @Test func whoLeavesCancelsAndNobodyElse() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             let gate = Gate()
             origin.route("/own.jpg", .hangBody(until: Gate(), then: image))
             origin.route("/shared.jpg", .hangBody(until: gate, then: image))
@@ -121,7 +119,7 @@ extension RealProcesses {
         }
 
         @Test func whoIsToldToEndAnswersWhoWaits() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             let gate = Gate()
             origin.route("/a.jpg", .hangBody(until: gate, then: image))
             try await withGateway { gateway, _ in

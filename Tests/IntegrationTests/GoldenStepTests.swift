@@ -145,7 +145,7 @@ extension RealProcesses {
             let origin = OriginServer()
             for (name, pixels) in [("o.png", Self.opaque), ("a.png", Self.translucent)] {
                 let file = try pixels.png()
-                origin.route("/" + name, .bytes(file, contentType: "image/png"))
+                origin.route("/" + name, .bytes(file))
                 folder.write(file, to: name)
             }
             try await withStack { stack in

@@ -11,7 +11,7 @@ extension RealProcesses {
         }
 
         private func route(_ path: String, _ bytes: [UInt8]) {
-            origin.route(path, .bytes(bytes, contentType: "image/png"))
+            origin.route(path, .bytes(bytes))
         }
 
         private func load(
@@ -25,15 +25,14 @@ extension RealProcesses {
         /// Without a memory tier, so that each load queries the disk.
         private func withDisk(_ body: (StackHarness) async throws -> Void) async throws {
             let mount = try PrivateMount(image: folder.file("image"), bytes: 64 << 20)
-            try await withStack(
+            try await withClient(
                 ["--allow-private-networks", "--memory-cache", "no"], cacheMount: mount,
                 body: body)
         }
 
         @Test func loadsGoOnWithoutADiskThatHangsAndItComesBack() async throws {
             for (number, bytes) in images.enumerated() { route("/\(number)", bytes) }
-            try await withDisk { stack in
-                let client = try stack.client()
+            try await withDisk { stack, client in
                 for number in images.indices {
                     #expect(try await load("/\(number)", client).storedTiers == .disk)
                 }

@@ -20,7 +20,7 @@ extension RealProcesses {
         /// The arguments of a stack whose pool `mine` runs this command.
         private func arguments(_ command: String) -> [String] {
             let pool = "{kind: decode, trust: external, formats-in: [qoi], command: [\(command)]}"
-            return ["--config", folder.write(Array("pools: {mine: \(pool)}\n".utf8), to: "a.yaml")]
+            return ["--config", folder.write("pools: {mine: \(pool)}\n", to: "a.yaml")]
         }
 
         @Test func aMissingProgramIsNamed() async {

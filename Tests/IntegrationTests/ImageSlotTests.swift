@@ -9,7 +9,7 @@ extension RealProcesses {
             _ body: (ImagebusClient) async throws -> Void
         ) async throws {
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
-            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
+            origin.route("/*", .jpeg(image))
             let arguments = ["--allow-private-networks", "--low-speed", "0"]
             try await withStack(arguments, decoders: 1) { stack in
                 try await body(stack.client())

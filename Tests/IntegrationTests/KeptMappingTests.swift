@@ -5,11 +5,10 @@ extension RealProcesses {
             let origin = OriginServer()
             let images = try (0..<12).map { try ChunkStack.image(2 << 20, seed: $0) }
             for (number, image) in images.enumerated() {
-                origin.route("/\(number)", .bytes(image, contentType: "image/png"))
+                origin.route("/\(number)", .bytes(image))
             }
             let arguments = ["--allow-private-networks", "--memory-limit", "8M"]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
+            try await withClient(arguments) { stack, client in
                 let kept = try #require(
                     try await client.load(origin.url("/0")).response.bytes)
                 #expect(kept.isMapped)

@@ -8,8 +8,8 @@ extension RealProcesses {
             let waves = Images.waves(width: 400, height: 300)
             let (jpeg, png) = (try waves.jpeg(quality: 85), try waves.png())
             for folder in ["", "/strict", "/wide", "/short", "/whole"] {
-                origin.route("\(folder)/a.jpg", .bytes(jpeg, contentType: "image/jpeg"))
-                origin.route("\(folder)/a.png", .bytes(png, contentType: "image/png"))
+                origin.route("\(folder)/a.jpg", .jpeg(jpeg))
+                origin.route("\(folder)/a.png", .bytes(png))
             }
             let path = folder.write(
                 Array(

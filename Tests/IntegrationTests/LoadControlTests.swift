@@ -7,8 +7,7 @@ extension RealProcesses {
             let gate = Gate()
             let image = try Images.quadrants().png()
             origin.route("/slow.png", .hang(until: gate, then: image))
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let slow = client.load(origin.url("/slow.png"))
                 #expect(slow.status == .running && slow.result == nil)
                 gate.open()
@@ -32,8 +31,7 @@ extension RealProcesses {
             let gate = Gate()
             origin.route("/slow.png", .hang(until: gate, then: [1]))
             defer { gate.open() }
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 var lease: LoadLease? = LoadLease(client.load(origin.url("/slow.png")))
                 let task = try #require(lease?.task)
                 #expect(task.status == .running)
@@ -54,10 +52,9 @@ extension RealProcesses {
                 origin.route(
                     "/\(number).png", .bytes(image).observed { _ in order.append(number) })
             }
-            try await withStack([
+            try await withClient([
                 "--allow-private-networks", "--fetches-per-host", "1",
-            ]) { stack in
-                let client = try stack.client()
+            ]) { stack, client in
                 let first = client.load(origin.url("/first.png"))
                 #expect(await origin.waitForRequest("/first.png"))
                 let others = (0..<5).map { client.load(origin.url("/\($0).png")) }

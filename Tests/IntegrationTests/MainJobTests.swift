@@ -13,8 +13,7 @@ extension RealProcesses {
         }
 
         private func expectMainJob(_ image: [UInt8], size: String) async throws {
-            let origin = OriginServer()
-            origin.route("/photo.jpg", .bytes(image, contentType: "image/jpeg"))
+            let origin = OriginServer("/photo.jpg", .jpeg(image))
             try await withStack { stack in
                 let first = try load(origin, stack, tier: "none", size)
                 #expect(try load(origin, stack, tier: "memory", size) == first)

@@ -8,13 +8,11 @@ extension RealProcesses {
 
         @Test func fiftyPlayersOfFiftyAnimationsStayWithinTheirBudgets() async throws {
             let file = try AnimatedFile(generated: "mixed.webp")
-            let origin = OriginServer()
-            origin.route("/a.webp", .bytes(file.bytes))
+            let origin = OriginServer("/a.webp", .bytes(file.bytes))
             let arguments = [
                 "--allow-private-networks", "--memory-limit", "\(Self.memoryLimit >> 20)M",
             ]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
+            try await withClient(arguments) { stack, client in
                 let shown = try await withThrowingTaskGroup(of: Int.self) { group in
                     for number in 0..<Self.count {
                         let request = ImageRequest(url: origin.url("/a.webp?\(number)"))

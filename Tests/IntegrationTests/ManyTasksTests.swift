@@ -81,8 +81,7 @@ extension RealProcesses {
             let (origin, gate) = (OriginServer(), Gate())
             origin.route("/*", .hangBody(until: gate, then: image))
             let arguments = ["--allow-private-networks", "--low-speed", "0"]
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { stack, client in
                 _ = try await OperatorClient(client).status()
                 let ends = Ends(Self.count, cancelling: Self.count / 10)
                 let before = try Self.residentBytes()
@@ -127,10 +126,9 @@ extension RealProcesses {
             defer { gate.open() }
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
             origin.route("/*", .hangBody(until: gate, then: image))
-            try await withStack(
+            try await withClient(
                 ["--allow-private-networks", "--low-speed", "0"], decoders: 1
-            ) { stack in
-                let client = try stack.client()
+            ) { stack, client in
                 let ends = Ends(Self.urls * 8, cancelling: Self.urls * 8)
                 let tasks = (0..<Self.urls * 8).map { number in
                     client.load(

@@ -8,18 +8,16 @@ extension RealProcesses {
         /// All are in flight at once, a new load gets one of the remaining slots, a canceled load
         /// frees its slot, and every body arrives complete.
         @Test func allAreUnderWayAtOnceAndArrive() async throws {
-            let origin = OriginServer()
             let gate = Gate()
             let png = try Images.quadrants().png()
             let slow = OriginBehavior.slow(png, chunk: 1, every: .seconds(2), until: gate)
-            origin.route("/slow/*", slow)
+            let origin = OriginServer("/slow/*", slow)
             origin.route("/fast.png", .bytes(png))
             let options = [
                 "--allow-private-networks", "--download", "\(Self.processes)",
                 "--fetches-per-host", "0", "--low-speed", "0",
             ]
-            try await withStack(options) { stack in
-                let client = try stack.client()
+            try await withClient(options) { stack, client in
                 let tasks = (1...Self.count).map { number in
                     var request = ImageRequest(url: origin.url("/slow/\(number).png"))
                     request.timeoutMilliseconds = 300_000

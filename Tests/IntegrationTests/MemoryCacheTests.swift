@@ -29,7 +29,7 @@ extension RealProcesses {
         /// Hits share their bytes, count as loads, and stop when the entry is removed.
         @Test func memoryGivesNothingThatTheStackRemoved() async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(["--allow-private-networks"]) { stack in
+            try await withStack { stack in
                 let client = try client(stack, MemoryCacheLimits(bytesMax: 1 << 24))
                 let request = ImageRequest(photo.url, fit: 100)
                 let old = try await fill(client, request)

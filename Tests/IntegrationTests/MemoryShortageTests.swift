@@ -8,19 +8,18 @@ extension RealProcesses {
             for name in ["groups", "proc", "proc/self"] {
                 try FileDescriptor.makeDirectory(path: folder.path + "/" + name)
             }
-            _ = folder.write(Array("0::/\n".utf8), to: "proc/self/cgroup")
-            _ = folder.write(Array("1000000000\n".utf8), to: "groups/memory.max")
+            _ = folder.write("0::/\n", to: "proc/self/cgroup")
+            _ = folder.write("1000000000\n", to: "groups/memory.max")
             use(100_000_000)
         }
 
         private func use(_ bytes: Int) {
-            _ = folder.write(Array("\(bytes)\n".utf8), to: "groups/memory.current")
+            _ = folder.write("\(bytes)\n", to: "groups/memory.current")
         }
 
         @Test func theTierShrinksWhereTheGroupIsNearItsLimit() async throws {
-            let origin = OriginServer()
             let image = try Images.noise(width: 200, height: 150).png()
-            origin.route("/*", .bytes(image))
+            let origin = OriginServer("/*", .bytes(image))
             let line = ["--allow-private-networks", "--memory-limit", "1M", "--low-water", "20"]
             let log = ["--memory-files", folder.path, "--log-format", "json"]
             try await withStack(line + log) { stack in

@@ -7,12 +7,11 @@ extension RealProcesses {
         /// One of two caches has limits: it evicts its own entries only, also after a restart of
         /// its process, and the status shows its limits.
         @Test func aNamedCacheKeepsToItsOwnLimits() async throws {
-            let origin = OriginServer()
             let image = try Images.noise(width: 120, height: 100).png()
-            origin.route("/a.png", .bytes(image))
+            let origin = OriginServer("/a.png", .bytes(image))
             let text =
                 "caches:\n  hot: {memory-entries: 2, disk-entries: 4, low-water: 100}\n  cold:\n"
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try await withStack(["--allow-private-networks", "--config", path]) { stack in
                 for number in 0..<6 {
                     for cache in ["hot", "cold"] {

@@ -6,8 +6,7 @@ extension RealProcesses {
         private func withOrigin(
             _ body: (StackHarness, OriginServer, [String]) throws -> Void
         ) async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 let line = ["get", origin.url("/a.png"), "--runtime-dir", stack.runtimeDirectory]
                 try body(stack, origin, line)

@@ -10,9 +10,8 @@ extension RealProcesses {
         private let riff = Array("RIFF".utf8)
 
         @Test func theNameOfTheFileSaysTheFormat() async throws {
-            let origin = OriginServer()
             let image = try Images.quadrants().png()
-            origin.route("/a.png", .bytes(image))
+            let origin = OriginServer("/a.png", .bytes(image))
             try await withStack { stack in
                 func get(
                     _ source: String, _ arguments: [String], to name: String
@@ -50,8 +49,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsAcceptedChoosesTheFormat() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 for (words, format) in [
                     (["--accept", "webp,avif"], "avif"), (["--accept", "webp"], "webp"),
@@ -90,8 +88,7 @@ extension RealProcesses {
 
         /// A newly made result doesn't come from a cache, even if its original does.
         @Test func whereAnImageCameFromIsSaid() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 let url = origin.url("/a.png")
                 let outputs = try [[], [], ["--rotate", "90"], ["--rotate", "90"]].map {
@@ -134,8 +131,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsNoURLAndWhatIsMisspelledIsSaid() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try CommandLineRun(["get", "nonsense"]).end().expect(64, "imagebus get - <FILE")
             let misspelled = ["IMAGEBUS_RESISE": "5x5"]
             let end = try CommandLineRun(
@@ -149,9 +145,8 @@ extension RealProcesses {
         }
 
         @Test func wordsOfOthersDoNothingToATerminal() async throws {
-            let origin = OriginServer()
             let image = try Images.quadrants().png()
-            origin.route("/a.png", .bytes(image))
+            let origin = OriginServer("/a.png", .bytes(image))
             try await withStack { stack in
                 let bad = "x\u{1B}]0;title\u{7}\u{9B}2J\u{202E}\ny"
                 let named = try stack.get([origin.url("/a.png"), "-o", folder.file(bad)]).expect(0)

@@ -21,8 +21,7 @@ extension RealProcesses {
         }
 
         @Test func itsPixelsAreWhereTheRequestSays() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let plain = try await client.load(request(over: [])).response
                 let bare = try Pixels(decoding: plain.bytes?.array ?? [])
                 let size = try #require(plain.info?.size)
@@ -45,8 +44,7 @@ extension RealProcesses {
         }
 
         @Test func credentialsOfTheLoadAreNotForTheOriginOfTheOverlay() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 var request = request(over: [marks.url("/mark.png")])
                 request.headers = [HTTPHeader(name: "Authorization", value: "Bearer 1")]
                 _ = try await client.load(request).response
@@ -59,8 +57,7 @@ extension RealProcesses {
         }
 
         @Test func twoLoadsShareOneTransferOfTheOverlay() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let tasks = ["/a.png", "/b.png"].map {
                     client.load(request($0, over: [marks.url("/mark.png")]))
                 }
@@ -71,8 +68,7 @@ extension RealProcesses {
         }
 
         @Test func anOverlayThatIsNotThereFailsTheLoadOrHasItsFallback() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 var request = request(over: [marks.url("/none.png")])
                 let failed = client.load(request)
                 await #expect {
@@ -91,8 +87,7 @@ extension RealProcesses {
         }
 
         @Test func anAddressThatIsForbiddenIsForbiddenToOverlays() async throws {
-            try await withStack(["--allow-address", origin.authority]) { stack in
-                let client = try stack.client()
+            try await withClient(["--allow-address", origin.authority]) { _, client in
                 let task = client.load(request(over: [marks.url("/mark.png")]))
                 await #expect {
                     try await task.response

@@ -44,8 +44,7 @@ extension RealProcesses {
         func pixelsAreThoseOfTheFile(
             name: String, steps: [TransformStep], format: ImagePixels.Format, form: String
         ) async throws {
-            try await withStack(["--allow-private-networks"]) { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let response = try await client.load(request(name, steps, .pixels)).response
                 let pixels = try #require(response.pixels)
                 let file = try await client.load(
@@ -74,7 +73,7 @@ extension RealProcesses {
         }
 
         @Test func theCommandLineWritesThem() async throws {
-            try await withStack(["--allow-private-networks"]) { stack in
+            try await withStack { stack in
                 let folder = TemporaryDirectory()
                 try stack.get(
                     [origin.url("/colours.png"), "-o", folder.file("a.pam")]).expect(0)

@@ -2,8 +2,7 @@ extension RealProcesses {
     /// The addresses that a stack may download from.
     @Suite struct PolicyTests {
         @Test func loopbackIsRefusedUnlessItIsAllowed() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack([]) { stack in
                 let end = try stack.get([origin.url("/a.png"), "--json"]).expect(77)
                 let error = try end.json()["error"]
@@ -37,8 +36,7 @@ extension RealProcesses {
         }
 
         @Test func aPrivateStackOfGetHasAPolicyOfItsOwn() throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             let folder = TemporaryDirectory()
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let line = ["get", origin.url("/a.png"), "--private"] + places

@@ -9,7 +9,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
             for number in 0..<count {
-                origin.route("/\(number).jpg", .bytes(image, contentType: "image/jpeg"))
+                origin.route("/\(number).jpg", .jpeg(image))
             }
             return (origin, (0..<count).map { origin.url("/\($0).jpg") })
         }
@@ -29,8 +29,7 @@ extension RealProcesses {
 
         @Test func aCancelEndsWhatRunsAndWhatWaits() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let url = slow.origin.url("/slow.jpg")
                 let task = client.prefetch([url] + (0..<50).map { "\(url)?\($0)" })
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
@@ -45,8 +44,7 @@ extension RealProcesses {
         @Test(arguments: [false, true])
         func anOperatorsCancelEndsItAndNothingHangs(asGroup: Bool) async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.prefetch([slow.origin.url("/slow.jpg")])
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
                 let name = task.token.value.hex
@@ -57,8 +55,7 @@ extension RealProcesses {
 
         @Test func aLoadOfTheLastURLOfAThousandIsServedNext() async throws {
             let (origin, urls) = try origin(1_000)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let task = client.prefetch(urls, template: template)
                 let finished = Mutex(0)
                 let watcher = Task {
@@ -77,8 +74,7 @@ extension RealProcesses {
 
         @Test func itGoesOnUnderTheNextCoordinator() async throws {
             let (origin, urls) = try origin(200)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.prefetch(urls, template: template)
                 for await _ in task.progress { break }
                 #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
@@ -116,9 +112,8 @@ extension RealProcesses {
         }
 
         @Test func whatFailedIsNamedUpToALimit() async throws {
-            let origin = OriginServer()
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
-            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
+            let origin = OriginServer("/a.jpg", .jpeg(image))
             let gone = (0..<20).map { origin.url("/gone/\($0).jpg") }
             try await withStack { stack in
                 let line = ["prefetch", "no URL", origin.url("/a.jpg")] + gone

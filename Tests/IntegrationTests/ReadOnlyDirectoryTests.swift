@@ -17,7 +17,7 @@ extension RealProcesses {
         private var bundled: String { folder.file("bundled") }
 
         private func configuration(_ text: String) -> [String] {
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             return ["--allow-private-networks", "--config", path]
         }
 
@@ -113,7 +113,7 @@ extension RealProcesses {
             let arguments = configuration("caches: [hot]")
             try await withStack(arguments + ["--log-format", "json"], decoders: 1) { stack in
                 #expect(try answer(0, fromCache, stack)["status"]?.text == "miss")
-                folder.write(Array(text.utf8), to: "imagebus.yaml")
+                folder.write(text, to: "imagebus.yaml")
                 try stack.send(.hangUp)
                 let missing = try await stack.awaitStatus("the missing directory") {
                     directory($0)?.reason.isEmpty == false

@@ -14,8 +14,7 @@ extension RealProcesses {
         @Test(arguments: [nil, 100])
         func theOriginIsAskedAndAnswersThatNothingChanged(side: Int?) async throws {
             photo.answer(photo.old)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 var request =
                     side.map { ImageRequest(photo.url, fit: $0) } ?? ImageRequest(url: photo.url)
                 request.options = .refreshCached
@@ -56,8 +55,7 @@ extension RealProcesses {
 
         @Test func aSizeOfBytesThatWereReplacedIsNotTakenForCurrent() async throws {
             photo.answer(photo.old)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 for side in [100, 60] {
                     _ = try await client.load(ImageRequest(photo.url, fit: side)).response
                 }
@@ -75,8 +73,7 @@ extension RealProcesses {
 
         @Test func theSameBytesWithoutValidatorsAreUnmodified() async throws {
             photo.answerPlainly(photo.old)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let request = ImageRequest(photo.url, fit: 100, options: .refreshCached)
                 _ = try await client.load(request).response
                 _ = try await stack.awaitIdle()
@@ -89,8 +86,7 @@ extension RealProcesses {
 
         @Test func aFailedRefreshLeavesTheCachedImage() async throws {
             photo.answer(photo.old)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 _ = try await client.load(ImageRequest(photo.url, fit: 100)).response
                 _ = try await stack.awaitIdle()
                 photo.answer(.status(404))
@@ -116,8 +112,7 @@ extension RealProcesses {
                     let isNew = request.header("accept") == "image/webp"
                     return OriginResponse(isNew ? new : old, contentType: "image/jpeg")
                 }.with(header: "Vary", "Accept"))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 func load(_ accept: String) async throws -> ImageResponse {
                     var request = ImageRequest(url: photo.url)
                     request.headers = [HTTPHeader(name: "Accept", value: accept)]
@@ -139,10 +134,9 @@ extension RealProcesses {
             let same: OriginBehavior =
                 revalidates
                 ? .revalidated(photo.old, etag: "\"1\"", contentType: "image/jpeg")
-                : .bytes(photo.old, contentType: "image/jpeg")
+                : .jpeg(photo.old)
             photo.answer(same)
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let plain = ImageRequest(photo.url, fit: 100)
                 let before = try await client.load(plain).response.bytes?.array
                 _ = try await stack.awaitIdle()
@@ -169,8 +163,7 @@ extension RealProcesses {
         ])
         func whatIsForOneRequestAloneIsNotStored(header: String, value: String) async throws {
             photo.answerPlainly(photo.old, [(header, value)])
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 for _ in 0..<2 {
                     let image = try await client.load(ImageRequest(photo.url, fit: 100)).response
                     #expect(image.cacheType == CacheTypes.none)

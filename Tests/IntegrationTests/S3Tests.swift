@@ -43,8 +43,7 @@ extension RealProcesses {
                 server.folder.write(object, to: "photos/set 1/\(number) + ü.jpg")
             }
             let path = configuration(server, secret: S3Server.secretAccessKey)
-            try await withStack(["--config", path]) { stack in
-                let client = try stack.client()
+            try await withClient(["--config", path]) { stack, client in
                 let tasks = (0..<Self.count).map { number in
                     client.load("s3://photos/set%201/\(number)%20+%20%C3%BC.jpg")
                 }

@@ -63,12 +63,10 @@ extension RealProcesses {
         @Test(arguments: ImageFormat.encodable)
         func imagesOfEveryFormatAreMadeOfEveryFormat(_ target: ImageFormat) async throws {
             let waves = Images.waves(width: 400, height: 300)
-            let origin = OriginServer()
-            origin.route("/a.jpg", .bytes(try waves.jpeg(quality: 85)))
+            let origin = OriginServer("/a.jpg", .bytes(try waves.jpeg(quality: 85)))
             origin.route("/a.png", .bytes(try waves.png()))
             origin.route("/a.webp", .bytes(try waves.webp(quality: 85)))
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 1) { _, client in
                 for name in ["a.jpg", "a.png", "a.webp"] {
                     let request = ImageRequest(origin.url("/\(name)"), fit: 100, format: target)
                     let response = try await client.load(request).response
@@ -84,8 +82,7 @@ extension RealProcesses {
             let image = Images.quadrants(width: 1200, height: 900)
             let png = folder.write(try image.png(), to: "a.png")
             let origin = OriginServer()
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 1) { stack, client in
                 let before = Set(stack.children.map(\.processID))
                 for (format, options) in [
                     ("tif", ""), ("heic", "[effort=0]"), ("avif", "[effort=0]"), ("jxl", ""),
@@ -112,8 +109,7 @@ extension RealProcesses {
         /// 108 MB of pixels, for which libvips would use a temporary file by default; the sandbox
         /// doesn't permit that.
         @Test func anImageOfManyPixelsNeedsNoFile() async throws {
-            let origin = OriginServer()
-            origin.route("/a.webp", .bytes(try Images.largeWebP(side: 6000)))
+            let origin = OriginServer("/a.webp", .bytes(try Images.largeWebP(side: 6000)))
             try await withStack(decoders: 1) { stack in
                 var request = ImageRequest(url: origin.url("/a.webp"))
                 let part = PixelSize(width: 60, height: 40)
@@ -132,9 +128,8 @@ extension RealProcesses {
         }
 
         @Test func theSameWorkersGoOnWithANewCoordinator() async throws {
-            let origin = OriginServer()
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
+            let image = try Images.photo()
+            let origin = OriginServer("/a.jpg", .jpeg(image))
             try await withStack(decoders: 1) { stack in
                 let before = try await stack.awaitStatus("the stack") { _ in true }
                 let pid = try #require(before.processes(.coordinator).first?.pid)

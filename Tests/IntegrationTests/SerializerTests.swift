@@ -16,8 +16,7 @@ extension RealProcesses {
 
         @Test func theDiskHasWhatTheSerializerMadeAlthoughTheSourceWasAJPEG() async throws {
             let jpeg = try Images.quadrants().jpeg(quality: 95)
-            let origin = OriginServer()
-            origin.route("/a.jpg", .bytes(jpeg))
+            let origin = OriginServer("/a.jpg", .bytes(jpeg))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let url = origin.url("/a.jpg")
                 let produced = try stack.get([url] + Self.waiting + serialized("transcode:png"))
@@ -39,8 +38,7 @@ extension RealProcesses {
         }
 
         @Test func aResultIsKeptInAnotherFormatThanItIsDeliveredIn() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let request = [
                     origin.url("/a.png"), "--resize", "100x100", "--format", "jpeg",

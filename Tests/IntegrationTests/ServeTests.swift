@@ -52,9 +52,8 @@ extension RealProcesses {
         }
 
         @Test func afterItsSupervisorWasKilledNothingRunsAndTheNextStartCleansUp() async throws {
-            let origin = OriginServer()
-            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
+            let source = try Images.photo()
+            let origin = OriginServer("/a.jpg", .jpeg(source))
             try await withStack { stack in
                 let line = [origin.url("/a.jpg"), "--resize", "100x100", "--json"]
                 #expect(try stack.get(line).exitStatus == 0)

@@ -38,7 +38,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let gate = Gate()
             origin.route("/a.png", .hangBody(until: gate, then: try Images.quadrants().png()))
-            try await withStack(["--allow-private-networks"]) { stack in
+            try await withStack { stack in
                 let before = try await stack.awaitStatus("a status") { _ in true }
                 let task = try stack.client().load(origin.url("/a.png"))
                 #expect(await origin.waitForRequest("/a.png"))
@@ -53,8 +53,7 @@ extension RealProcesses {
 
         /// Also for tasks that run on the client's thread, which no longer exists.
         @Test func whoComesAfterCloseIsToldSo() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 _ = try await OperatorClient(client).status()
                 let url = "http://127.0.0.1:9/none.png"
                 let last = await withTaskExecutorPreference(client.executor) {

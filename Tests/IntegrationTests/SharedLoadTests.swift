@@ -29,8 +29,7 @@ extension RealProcesses {
             let url = hold("/many.jpg", image, until: gate)
             var request = ImageRequest(url: url)
             request.timeoutMilliseconds = 600_000
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { stack, client in
                 let first = try await OperatorClient(client).status()
                 let before = try #require(first.counter("requests"))
                 let requests = Array(repeating: request, count: 10_000)
@@ -54,8 +53,7 @@ extension RealProcesses {
 
         @Test func theTransferEndsWithTheLastOfThem() async throws {
             let url = hold("/left.jpg", try picture(), until: Gate())
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { stack, client in
                 let request = ImageRequest(url: url)
                 let tasks = await loads([request, request, request], on: client)
                 #expect(await origin.waitForRequest("/left.jpg"))
@@ -78,8 +76,7 @@ extension RealProcesses {
             #expect(image.count > 1 << 20)
             let gate = Gate()
             let url = hold("/large.png", image, until: gate)
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { _, client in
                 let request = ImageRequest(url: url)
                 let tasks = await loads([request, request], on: client, wantsProgress: true)
                 let streams = tasks.map(\.progress)
@@ -116,8 +113,8 @@ extension RealProcesses {
                 request.priority = priority
                 return request
             }
-            try await withStack(arguments + ["--fetches-per-host", "1"], decoders: 1) { stack in
-                let client = try stack.client()
+            let oneAtATime = arguments + ["--fetches-per-host", "1"]
+            try await withClient(oneAtATime, decoders: 1) { stack, client in
                 let first = client.load(request("/first", .normal))
                 #expect(await origin.waitForRequest("/first"))
                 let tasks = await loads(

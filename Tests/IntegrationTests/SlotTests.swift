@@ -11,8 +11,7 @@ extension RealProcesses {
                 slow.origin.route(path, .bytes(image).observed { begun.append($0.path) })
             }
             let oneAtATime = ["--allow-private-networks", "--fetches-per-host", "1"]
-            try await withStack(oneAtATime, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(oneAtATime, decoders: 1) { stack, client in
                 func load(_ name: String, _ options: RequestOptions = []) -> LoadTask {
                     // Loads without a cache query are queued in their order.
                     let request = ImageRequest(

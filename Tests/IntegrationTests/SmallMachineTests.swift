@@ -58,10 +58,10 @@ extension RealProcesses {
         private func loadAll(of stack: StackHarness) async throws {
             let images = try (0..<24).map { try ChunkStack.image(4 << 20, seed: $0) }
             for (number, image) in images.enumerated() {
-                origin.route("/\(number)", .bytes(image, contentType: "image/png"))
+                origin.route("/\(number)", .bytes(image))
             }
             let photo = try Images.waves(width: 3_000, height: 2_000).jpeg(quality: 90)
-            origin.route("/photo", .bytes(photo, contentType: "image/jpeg"))
+            origin.route("/photo", .jpeg(photo))
             let client = try stack.client()
             for (number, image) in images.enumerated() {
                 let response = try await client.load(origin.url("/\(number)")).response
@@ -109,7 +109,7 @@ extension RealProcesses {
             _ arguments: [String], _ configuration: String,
             body: (StackHarness) async throws -> Void
         ) async throws {
-            let path = folder.write(Array(configuration.utf8), to: "small.yaml")
+            let path = folder.write(configuration, to: "small.yaml")
             let stack = try StackHarness(
                 ["--config", path, "--allow-address", origin.authority] + arguments)
             try stack.start()

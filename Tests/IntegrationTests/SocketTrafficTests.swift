@@ -11,10 +11,9 @@ extension RealProcesses {
             let large = try Images.noise(width: 900, height: 800).png()
             #expect((33_000...41_000).contains(small.count), "\(small.count)")
             #expect(large.count > 2_000_000)
-            origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
+            origin.route("/small.jpg", .jpeg(small))
             origin.route("/large.png", .bytes(large))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 for round in 0..<2 {
                     let tasks = (0..<100).map {
                         client.load(origin.url("/small.jpg?\($0)"), wantsProgress: true)
@@ -53,13 +52,11 @@ extension RealProcesses {
         }
 
         @Test func aLargeResultIsMappedAndASmallOneCopied() async throws {
-            let origin = OriginServer()
             let small = try Self.small()
             let large = try Images.noise(width: 900, height: 800).png()
-            origin.route("/small.jpg", .bytes(small, contentType: "image/jpeg"))
+            let origin = OriginServer("/small.jpg", .jpeg(small))
             origin.route("/large.png", .bytes(large))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let copied = try await client.load(origin.url("/small.jpg")).response
                 let mapped = try await client.load(origin.url("/large.png")).response
                 let results = stack.runtimeDirectory + "/results/"

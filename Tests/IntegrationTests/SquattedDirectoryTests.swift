@@ -44,8 +44,7 @@ extension RealProcesses {
         }
 
         @Test func aClientKnowsItsServerByTheUser() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 var configuration = try ClientConfiguration(
                     runtimeDirectory: stack.runtimeDirectory)

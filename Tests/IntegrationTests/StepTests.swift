@@ -279,9 +279,8 @@ extension RealProcesses {
         }
 
         private static func origin() throws -> OriginServer {
-            let origin = OriginServer()
             let image = Images.quadrants()
-            origin.route("/q.png", .bytes(try png()))
+            let origin = OriginServer("/q.png", .bytes(try png()))
             origin.route("/q.jpg", .bytes(try image.jpeg(quality: 95)))
             origin.route("/q.webp", .bytes(try image.webp(quality: 95)))
             origin.route("/q.gif", .bytes(Images.tinyGIF, contentType: "image/gif"))

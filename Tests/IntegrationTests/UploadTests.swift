@@ -6,8 +6,7 @@ extension RealProcesses {
             var request = ImageRequest.uploaded
             request.steps = [.resize(PixelSize(width: 200, height: 200), .fit)]
             request.output.format = .jpeg
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let produced = try await client.load(request, uploading: source).response
                 #expect(produced.cacheType == .none)
                 #expect(produced.info?.size == PixelSize(width: 200, height: 150))
@@ -139,8 +138,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsNoUploadIsRefused() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 #expect(
                     await client.load(.uploaded, uploading: []).errorCode == .invalidRequest)
                 let named = ImageRequest(url: "http://127.0.0.1/a.png")

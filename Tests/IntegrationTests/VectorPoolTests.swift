@@ -4,8 +4,7 @@ extension RealProcesses {
         private static let drawing = ["--allow-private-networks", "--vector", "1"]
 
         private func origin() -> OriginServer {
-            let origin = OriginServer()
-            origin.route("/a.svg", .bytes(Drawings.svgQuarters()))
+            let origin = OriginServer("/a.svg", .bytes(Drawings.svgQuarters()))
             origin.route("/a.pdf", .bytes(Drawings.pdfQuarters()))
             return origin
         }
@@ -22,8 +21,7 @@ extension RealProcesses {
 
         @Test func withItTheyAreDrawnAsLargeAsTheyAreWanted() async throws {
             let origin = origin()
-            try await withStack(Self.drawing, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(Self.drawing, decoders: 1) { stack, client in
                 for name in ["/a.svg", "/a.pdf"] {
                     let request = ImageRequest(origin.url(name), fit: 512, format: .png)
                     let bytes = try await client.load(request).response.bytes?.array
@@ -47,8 +45,7 @@ extension RealProcesses {
         /// it.
         @Test func aDrawingIsTransformedWithAndWithoutTheOption() async throws {
             let origin = origin()
-            try await withStack(Self.drawing, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(Self.drawing, decoders: 1) { _, client in
                 for options in [RequestOptions(), .transformVectorImage] {
                     var request = ImageRequest(origin.url("/a.svg"), fit: 64, format: .png)
                     request.options = options.union(.fromLoaderOnly)
@@ -86,8 +83,7 @@ extension RealProcesses {
                 + "<rect width='100' height='100' filter='url(#f)'/>"
             origin.route("/h.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
-            try await withStack(Self.drawing, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(Self.drawing, decoders: 1) { stack, client in
                 var request = ImageRequest(origin.url("/h.svg"), fit: 100, format: .png)
                 // Its limit is CPU time, and other processes may use the processors.
                 request.timeoutMilliseconds = 600_000

@@ -19,7 +19,7 @@ extension RealProcesses {
                     ).png()
                 }
                 for (number, image) in images.enumerated() {
-                    origin.route("/\(number).png", .bytes(image, contentType: "image/png"))
+                    origin.route("/\(number).png", .bytes(image))
                 }
             }
 

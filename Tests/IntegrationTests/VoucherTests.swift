@@ -20,8 +20,7 @@ extension RealProcesses {
 
         @Test func aRepeatedHitCostsNoMessageAndCounts() async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let first = try await client.learn(request)
                 let before = try await stack.awaitStatus("a status") { _ in true }
@@ -80,8 +79,7 @@ extension RealProcesses {
         @Test(arguments: changes)
         private func whatHasChangedIsNotRepeated(change: Change) async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let old = try await client.learn(request)
                 photo.answerPlainly(photo.new)
@@ -98,8 +96,7 @@ extension RealProcesses {
         @Test(arguments: [["--vouchers", "0"], ["--log-requests", "all"]])
         func withoutVouchersAllIsAsked(arguments: [String]) async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual + arguments) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual + arguments) { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 for _ in 0..<5 {
                     let answer = try await client.load(request).response
@@ -117,7 +114,7 @@ extension RealProcesses {
         /// The file may contain another secret at any time, which gives the load another identity.
         @Test func whatDependsOnASecretOfAFileIsAsked() async throws {
             photo.answerPlainly(photo.old)
-            let key = folder.write(Array("a secret\n".utf8), to: "key")
+            let key = folder.write("a secret\n", to: "key")
             let rules = """
                 profiles:
                   default:
@@ -125,9 +122,8 @@ extension RealProcesses {
                       - match: "http://*/*"
                         headers: {X-Api-Key: {file: \(key)}}
                 """
-            let path = folder.write(Array(rules.utf8), to: "imagebus.yaml")
-            try await withStack(Self.usual + ["--config", path]) { stack in
-                let client = try stack.client()
+            let path = folder.write(rules, to: "imagebus.yaml")
+            try await withClient(Self.usual + ["--config", path]) { _, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 for round in 0..<5 {
                     let answer = try await client.load(request).response
@@ -140,8 +136,7 @@ extension RealProcesses {
 
         @Test func aDrainEndsThemAndTheNextCoordinatorIssuesItsOwn() async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let old = try await client.learn(request)
                 try stack.run(["drain", "coordinator"]).expect(0)
@@ -155,8 +150,7 @@ extension RealProcesses {
 
         @Test func aClosedClientRepeatsNothing() async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { _, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let answer = try await client.learn(request)
                 client.close()

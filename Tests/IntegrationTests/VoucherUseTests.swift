@@ -14,9 +14,9 @@ extension RealProcesses {
         init() throws {
             image = try ChunkStack.image(Self.usedBytes)
             let passing = try ChunkStack.image(Self.passingBytes)
-            origin.route("/*", .bytes(passing, contentType: "image/png"))
+            origin.route("/*", .bytes(passing))
             for path in ["/used.png", "/unused.png"] {
-                origin.route(path, .bytes(image, contentType: "image/png"))
+                origin.route(path, .bytes(image))
             }
         }
 

@@ -159,8 +159,7 @@ extension RealProcesses {
         func afterTheCoordinatorIsReplacedNobodyRepeats(isKilled: Bool) async throws {
             let rounds = Effort.count(
                 isKilled ? "VOUCHER_KILLS" : "VOUCHER_DRAINS", short: 3, long: 10_000)
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { stack, client in
                 let request = ImageRequest(url: photo.url)
                 photo.answerPlainly(try image(-1, isNew: true))
                 for round in 0..<rounds {

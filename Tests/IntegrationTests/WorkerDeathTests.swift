@@ -3,9 +3,8 @@ extension RealProcesses {
     @Suite struct WorkerDeathTests {
         @Test(arguments: WorkerKind.workers)
         func aKilledWorkerIsBackAndItsRequestIsAnswered(_ kind: WorkerKind) async throws {
-            let origin = OriginServer()
-            let source = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(source, contentType: "image/jpeg"))
+            let source = try Images.photo()
+            let origin = OriginServer("/a.jpg", .jpeg(source))
             try await withStack(decoders: 1) { stack in
                 let before = try await stack.awaitStatus("one process of each kind") {
                     $0.processes(kind).first?.state == "ready"
@@ -33,8 +32,7 @@ extension RealProcesses {
 
         @Test func aKilledCoordinatorIsBackAndItsRequestIsAnswered() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.load(ImageRequest(slow.origin.url("/slow.jpg"), fit: 100))
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
                 let before = try await stack.awaitStatus("the coordinator") { _ in true }

@@ -72,6 +72,16 @@ public enum Images {
         return Pixels(width: width, height: height, bands: 3, samples: samples)
     }
 
+    /// Waves of 400 × 300 pixels as a JPEG.
+    public static func photo() throws -> [UInt8] {
+        try waves(width: 400, height: 300).jpeg(quality: 85)
+    }
+
+    /// Waves of 80 × 80 pixels as a JPEG.
+    public static func smallPhoto() throws -> [UInt8] {
+        try waves(width: 80, height: 80).jpeg(quality: 90)
+    }
+
     /// A triangle wave between 0 and 120.
     private static func wave(_ position: Int, _ period: Int) -> UInt8 {
         let phase = position % period

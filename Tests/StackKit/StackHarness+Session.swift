@@ -19,6 +19,18 @@ public func withStack<Result>(
     }
 }
 
+/// The same with a client of the stack.
+public func withClient<Result>(
+    _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
+    environment: [String: String] = [:], launcher: [String] = [], mount: PrivateMount? = nil,
+    cacheMount: PrivateMount? = nil, body: (StackHarness, ImagebusClient) async throws -> Result
+) async throws -> Result {
+    try await withStack(
+        arguments, decoders: decoders, environment: environment, launcher: launcher, mount: mount,
+        cacheMount: cacheMount
+    ) { stack in try await body(stack, stack.client()) }
+}
+
 extension StackHarness {
     /// A client of this stack; it is closed when its last reference is released. Without
     /// `sharesLoads` each of its loads is a message.

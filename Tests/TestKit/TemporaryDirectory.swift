@@ -39,6 +39,12 @@ public final class TemporaryDirectory: Sendable {
         return file(name)
     }
 
+    /// The same for a text.
+    @discardableResult
+    public func write(_ text: String, to name: String) -> String {
+        write(Array(text.utf8), to: name)
+    }
+
     /// The names of the entries directly in this folder, sorted.
     public var entries: [String] { Self.entries(of: path) }
 

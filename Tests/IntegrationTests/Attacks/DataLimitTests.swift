@@ -23,11 +23,10 @@ extension RealProcesses {
         /// The limit of a running decoder is lowered, as the table refuses images that reach the
         /// usual one.
         @Test func anImageBeyondTheLimitIsRefusedAndItsDecoderIsNotLost() async throws {
-            origin.route("/large.jpg", .bytes(try Self.progressive(), contentType: "image/jpeg"))
-            let small = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/small/*", .bytes(small, contentType: "image/jpeg"))
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            origin.route("/large.jpg", .jpeg(try Self.progressive()))
+            let small = try Images.photo()
+            origin.route("/small/*", .jpeg(small))
+            try await withClient(decoders: 1) { stack, client in
                 let decoder = try #require(stack.processes("decode").first)
                 let before = client.load(ImageRequest(origin.url("/small/1"), fit: 100))
                 #expect(await before.errorCode == nil)

@@ -7,8 +7,8 @@ extension RealProcesses {
         @Test(arguments: [true, false])
         func aFileThatTakesTooMuchMemoryIsRefusedAndNoDecoderIsLost(inGroup: Bool) async throws {
             origin.route("/bad/*", .bytes(LargeJXL.file, contentType: "image/jxl"))
-            let photo = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/good/*", .bytes(photo, contentType: "image/jpeg"))
+            let photo = try Images.photo()
+            origin.route("/good/*", .jpeg(photo))
             try await withStack(decoders: 1) { stack in
                 let memory = inGroup ? try ShippedMemory(stack) : nil
                 let decoder = try #require(stack.processes("decode").first)
@@ -146,10 +146,9 @@ extension RealProcesses {
         }
 
         @Test func contentThatLosesItsDecoderTwiceIsQuarantined() async throws {
-            let photo = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/*", .bytes(photo, contentType: "image/jpeg"))
-            try await withStack(decoders: 2) { stack in
-                let client = try stack.client()
+            let photo = try Images.photo()
+            origin.route("/*", .jpeg(photo))
+            try await withClient(decoders: 2) { stack, client in
                 let before = try await stack.awaitStatus("two decoders") {
                     $0.processes(.decode).count { $0.state == "ready" } == 2
                 }

@@ -43,9 +43,10 @@ extension RealProcesses {
 
         @Test func loadsAreBusyAndGoOnOnceThereIsSpace() async throws {
             let mount = try PrivateMount(bytes: 16 << 20)
-            let gateway = ["--gateway", "127.0.0.1:0", "--gateway-unsigned"]
-            try await withStack(["--allow-private-networks"] + gateway, mount: mount) { stack in
-                let client = try stack.client()
+            let arguments = [
+                "--allow-private-networks", "--gateway", "127.0.0.1:0", "--gateway-unsigned",
+            ]
+            try await withClient(arguments, mount: mount) { stack, client in
                 #expect(await ends(1, "first", client) == [nil])
                 let processes = Set(stack.children.map(\.processID))
                 let filler = try fill(stack)
@@ -66,8 +67,7 @@ extension RealProcesses {
         /// Processes started meanwhile find no space for their own segments.
         @Test func whatEndsMeanwhileIsBack() async throws {
             let mount = try PrivateMount(bytes: 16 << 20)
-            try await withStack(mount: mount) { stack in
-                let client = try stack.client()
+            try await withClient(mount: mount) { stack, client in
                 #expect(await ends(1, "first", client) == [nil])
                 let filler = try fill(stack)
                 let before = stack.children

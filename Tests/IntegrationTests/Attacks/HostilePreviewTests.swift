@@ -37,8 +37,7 @@ extension RealProcesses {
                 ("svg", Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), .webp),
             ]
             let path = folder.write(Array(ExternalLoader.configuration.utf8), to: "imagebus.yaml")
-            try await withStack(["--config", path], decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(["--config", path], decoders: 1) { stack, client in
                 let processes = Set(stack.children.map(\.processID))
                 for preview in previews {
                     let loader = try ExternalLoader(stack, image + preview.bytes)
@@ -91,8 +90,7 @@ extension RealProcesses {
             }
             let url = origin.url("/cut.jpg")
             let options = ["--allow-private-networks", "--fetch-retries", "0"]
-            try await withStack(options) { stack in
-                let client = try stack.client()
+            try await withClient(options) { stack, client in
                 let decoders = stack.processes("decode").count
                 let task = client.load(request(url), wantsInfo: true)
                 turnstile.admit(6)
@@ -140,8 +138,7 @@ extension RealProcesses {
                     return response
                 })
             let url = origin.url("/mine.jpg")
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (httpClient, color) in colors {
                         group.addTask {

@@ -147,8 +147,7 @@ extension RealProcesses {
                 for (number, lie) in lies.enumerated() {
                     let task = load(lie.0, client)
                     let job = try loader.job()
-                    try loader.answer(
-                        job, image.count, block: BlockID(UInt64(number) + 1), lie.1)
+                    try loader.answer(job, image.count, block: BlockID(UInt64(number) + 1), lie.1)
                     let end = await task.errorCode
                     #expect(
                         [nil, .badImageData, .unsupportedFormat].contains(end),

@@ -10,7 +10,7 @@ extension RealProcesses {
 
         private func configuration() throws -> String {
             let text = (0..<32).map { digits(of: $0) }.joined()
-            let key = folder.write(Array(text.utf8), to: "key")
+            let key = folder.write(text, to: "key")
             try Tool.run(["chmod", "600", key])
             let place = "http://\(origin.authority)"
             let rules = """
@@ -25,7 +25,7 @@ extension RealProcesses {
                         response: {status: {any: 200}, headers: {Content-Type: image/png}}
 
                 """
-            return folder.write(Array(rules.utf8), to: "imagebus.yaml")
+            return folder.write(rules, to: "imagebus.yaml")
         }
 
         /// A byte as two hexadecimal digits.

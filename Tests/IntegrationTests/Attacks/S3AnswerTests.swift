@@ -104,7 +104,7 @@ extension RealProcesses {
                     match: s3://photos/*
 
                 """
-            return folder.write(Array(text.utf8), to: "imagebus.yaml")
+            return folder.write(text, to: "imagebus.yaml")
         }
 
         @Test func eachAnswerEndsAsOneOfHTTP() async throws {

@@ -5,7 +5,7 @@ extension RealProcesses {
         private let origin = OriginServer()
         private let folder = TemporaryDirectory()
 
-        private func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
+        private func set(_ offset: String) { folder.write(offset, to: "offset") }
 
         /// The processes read the file once a second.
         private func clock() -> AlteredPrograms {

@@ -19,7 +19,7 @@ extension RealProcesses {
                 origin.route(
                     "/drip.jpg",
                     .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
-                origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
+                origin.route("/at-once.jpg", .jpeg(image))
             }
             let urls = slow.map { $0.url("/at-once.jpg") }
             // On a busy machine the transfers are even slower, and a transfer that ends would free

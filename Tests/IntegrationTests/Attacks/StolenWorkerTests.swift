@@ -41,8 +41,7 @@ extension RealProcesses {
 
         @Test(arguments: [WorkerKind.download, .decode, .transform])
         func noLivingWorkerIsPosedAs(_ kind: WorkerKind) async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 for number in 0..<4 { #expect(await load("\(number)", client).errorCode == nil) }
                 let lives = siblings(kind, stack)
                 #expect(!lives.isEmpty)
@@ -62,8 +61,7 @@ extension RealProcesses {
 
         /// Its messages end its session or have no effect.
         @Test func noDecoderSpeaksForTheCache() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let first = try await load("kept", client).response
                 let forged = BlockReference(
                     arena: .results, segment: 1, offset: 64, length: 100, block: BlockID(1))
@@ -91,8 +89,7 @@ extension RealProcesses {
         }
 
         @Test func aSecondHelloEndsTheSession() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let worker = try WireWorker(.transform, stack, credit: 1)
                 try worker.send(
                     .hello(
@@ -110,8 +107,7 @@ extension RealProcesses {
         /// The job was assigned to another worker when the session ended.
         @Test(arguments: [WorkerKind.download, .decode, .transform])
         func anOutcomeOfAnEarlierSessionIsNotBelieved(_ kind: WorkerKind) async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let expected = try await load("first", client).response.bytes?.array
                 var tasks: [LoadTask] = []
                 var job: Job?

@@ -10,9 +10,9 @@ extension RealProcesses {
         private let stack: ContainerStack
 
         init() throws {
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            let image = try Images.photo()
             for name in ["a", "b"] {
-                origin.route("/\(name).jpg", .bytes(image, contentType: "image/jpeg"))
+                origin.route("/\(name).jpg", .jpeg(image))
             }
             stack = try ContainerStack()
         }

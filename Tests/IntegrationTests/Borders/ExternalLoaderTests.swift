@@ -21,7 +21,7 @@ extension RealProcesses {
                       - {match: "photos://kept/*", block: {foreign-failure: no}}
 
                 """
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try await withStack(["--config", path], decoders: 1) { stack in
                 try await body(stack, try stack.client())
             }

@@ -16,7 +16,7 @@ extension RealProcesses {
                 loaders: {library: {kind: pool, pool: photos}}
 
                 """
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try Tool.run(["mkdir", "-p", folder.file("library/summer")])
             let picture = try Images.quadrants(width: 80, height: 60).png()
             folder.write(picture, to: "library/summer/a.png")
@@ -76,7 +76,7 @@ extension RealProcesses {
         @Test func aProgramEndsWithServe() async throws {
             let file = folder.file("begun")
             let script = "#!/bin/sh\n: >\(file)\nexec sleep 600\n"
-            let program = folder.write(Array(script.utf8), to: "program")
+            let program = folder.write(script, to: "program")
             try FileDescriptor.open(program).setMode(0o700)
             try await withPhotos([program]) { stack in
                 _ = try await stack.awaitStatus("its file") { _ in FileBytes.read(file) != nil }

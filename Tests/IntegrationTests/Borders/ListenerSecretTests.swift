@@ -68,8 +68,7 @@ extension RealProcesses {
         @Test func oneKindAloneAsksForNothing() async throws {
             try await withStack(["--only", "coordinator"]) { stack in
                 #expect(DirectoryEntries.names("\(stack.runtimeDirectory)/admin") == ["admin.sock"])
-                let worker = try answer(
-                    to: workerHello(nil), at: stack.backSocket(.transform))
+                let worker = try answer(to: workerHello(nil), at: stack.backSocket(.transform))
                 #expect(worker.header.kind == .workerWelcome)
                 let client = try answer(to: operatorHello(nil), at: stack.adminSocket)
                 #expect(client.header.kind == .clientWelcome)

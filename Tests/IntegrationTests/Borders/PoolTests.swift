@@ -7,7 +7,7 @@ extension RealProcesses {
 
         private func arguments(_ pools: String) -> [String] {
             let text = "pools:\n\(pools)\n"
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             return ["--allow-private-networks", "--config", path]
         }
 
@@ -15,12 +15,10 @@ extension RealProcesses {
         private static let outsideImage = Array("GIF89a, as somebody else reads it".utf8)
 
         private func origin() throws -> OriginServer {
-            let origin = OriginServer()
             let source = Images.quadrants(width: 80, height: 60)
-            origin.route("/a.jpg", .bytes(try source.jpeg(quality: 85), contentType: "image/jpeg"))
-            origin.route("/a.png", .bytes(try source.png(), contentType: "image/png"))
-            origin.route(
-                "/a.webp", .bytes(try source.webp(quality: 80), contentType: "image/webp"))
+            let origin = OriginServer("/a.jpg", .jpeg(try source.jpeg(quality: 85)))
+            origin.route("/a.png", .bytes(try source.png()))
+            origin.route("/a.webp", .bytes(try source.webp(quality: 80), contentType: "image/webp"))
             origin.route("/a.gif", .bytes(Self.outsideImage, contentType: "image/gif"))
             return origin
         }
@@ -103,8 +101,7 @@ extension RealProcesses {
 
         @Test func aForeignWorkerDoesWhatItsPoolIsGrantedAndNothingElse() async throws {
             let origin = try origin()
-            try await withStack(arguments(Self.outside), decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments(Self.outside), decoders: 1) { stack, client in
                 // A worker with more capabilities than its pool doesn't get more than the pool is
                 // granted.
                 let worker = try WireWorker(
@@ -202,8 +199,7 @@ extension RealProcesses {
 
         @Test func aJobWaitsForAForeignWorkerAndLiesEndItsSession() async throws {
             let origin = try origin()
-            try await withStack(arguments(Self.outside), decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments(Self.outside), decoders: 1) { stack, client in
                 let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
                 _ = try await stack.awaitStatus("a job that waits for its pool") { report in
                     report.pools.contains { $0.name.text == "outside" && $0.queued == 1 }
@@ -237,8 +233,7 @@ extension RealProcesses {
         /// Both frames are at the stated positions, but only the first was requested.
         @Test func whoHandsOverMoreFramesThanItWasAskedForLosesItsSession() async throws {
             let origin = try origin()
-            try await withStack(arguments(Self.outside), decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments(Self.outside), decoders: 1) { stack, client in
                 let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
                 for count in [2, 1] {
                     let worker = try WireWorker(external: "outside", stack)

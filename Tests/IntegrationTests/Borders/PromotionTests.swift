@@ -9,7 +9,7 @@ extension RealProcesses {
 
         init() throws {
             picture = try Images.noise(width: 60, height: 40, seed: 1).png()
-            origin.route("/a.png", .bytes(picture, contentType: "image/png"))
+            origin.route("/a.png", .bytes(picture))
         }
 
         private var url: String { origin.url("/a.png") }
@@ -28,7 +28,7 @@ extension RealProcesses {
                 profiles: {default: {cache: tiers, original-cache: tiers}}
 
                 """
-            return folder.write(Array(text.utf8), to: "imagebus.yaml")
+            return folder.write(text, to: "imagebus.yaml")
         }
 
         /// One stack makes the image and ends; then `body` runs with a second one, whose own cache
@@ -101,7 +101,7 @@ extension RealProcesses {
         @Test func aLargeResultIsPromotedAsWell() async throws {
             let large = try Images.noise(width: 900, height: 600, seed: 2).png()
             #expect(large.count > 1 << 20)
-            origin.route("/a.png", .bytes(large, contentType: "image/png"))
+            origin.route("/a.png", .bytes(large))
             let request = ImageRequest(url: url)
             try await withFinder("memory", request) { finder, produced in
                 let client = try finder.client()
@@ -209,7 +209,7 @@ extension RealProcesses {
             than produced: ImageResponse, _ stack: StackHarness
         ) async throws {
             let newer = try Images.noise(width: 60, height: 40, seed: 3).png()
-            origin.route("/a.png", .bytes(newer, contentType: "image/png"))
+            origin.route("/a.png", .bytes(newer))
             let response = try await stack.client().load(request).response
             #expect(response.cacheType == CacheTypes.none)
             #expect(response.bytes?.array != produced.bytes?.array)

@@ -63,7 +63,7 @@ extension RealProcesses {
 
         @Test func aFileWithoutCertificatesEndsTheStart() throws {
             let folder = TemporaryDirectory()
-            let file = folder.write(Array("none".utf8), to: "none.pem")
+            let file = folder.write("none", to: "none.pem")
             try CommandLineRun([
                 "serve", "--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache"),
                 "--ca-file", file,

@@ -22,7 +22,7 @@ extension RealProcesses {
                   both: {of: [own, theirs], store: serial}
 
                 """
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1
             ) { stack in
@@ -34,7 +34,7 @@ extension RealProcesses {
         /// Serves a new image and returns its URL.
         private func serve(_ name: String, seed: UInt64) throws -> (url: String, picture: [UInt8]) {
             let picture = try Images.noise(width: 60, height: 40, seed: seed).png()
-            origin.route("/\(name)", .bytes(picture, contentType: "image/png"))
+            origin.route("/\(name)", .bytes(picture))
             return (origin.url("/\(name)"), picture)
         }
 

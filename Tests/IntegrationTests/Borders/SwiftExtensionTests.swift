@@ -15,7 +15,7 @@ extension RealProcesses {
             let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
             let mine = "mine: {trust: external, \(pool), command: [\(words)]}"
             let text = "pools: {\(mine)\(beside)}\n\(more)"
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1, body: body)
         }
@@ -127,7 +127,7 @@ extension RealProcesses {
                 ]
                 for (number, picture) in pictures.enumerated() {
                     let name = "/\(number).png"
-                    origin.route(name, .bytes(try picture.png(), contentType: "image/png"))
+                    origin.route(name, .bytes(try picture.png()))
                     let (produced, read) = (folder.file("made.qoi"), folder.file("read.png"))
                     try stack.get([origin.url(name), "-o", produced]).expect(0)
                     try CommandLineRun(
@@ -245,7 +245,7 @@ extension RealProcesses {
                 .extensionProbe, ["transformer"]
             ) { stack in
                 let picture = Images.quadrants(width: 40, height: 30)
-                origin.route("/a.png", .bytes(try picture.png(), contentType: "image/png"))
+                origin.route("/a.png", .bytes(try picture.png()))
                 let url = origin.url("/a.png")
                 func steps(_ words: String...) throws -> Pixels {
                     let end = try stack.get([url, "--format", "png", "-o", "-"] + words).expect(0)
@@ -265,8 +265,7 @@ extension RealProcesses {
         }
 
         private func withLoader(_ body: (StackHarness) async throws -> Void) async throws {
-            let image = folder.write(
-                try Images.quadrants(width: 16, height: 8).png(), to: "a.png")
+            let image = folder.write(try Images.quadrants(width: 16, height: 8).png(), to: "a.png")
             try await withPool(
                 "kind: download, schemes: [probe], credit: 4",
                 .extensionProbe, ["loader", begun, image],

@@ -16,7 +16,7 @@ extension RealProcesses {
                     command: [\(program), book]}
 
                 """
-            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let path = folder.write(text, to: "imagebus.yaml")
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1, body: body)
         }

@@ -20,8 +20,7 @@ extension RealProcesses {
         ) async throws {
             let (width, height) = Effort.isLong ? long : short
             let bytes = try large(width, height, name)
-            let origin = OriginServer()
-            origin.route("/a.\(name)", .bytes(bytes))
+            let origin = OriginServer("/a.\(name)", .bytes(bytes))
             try await withStack(decoders: 1) { stack in
                 let process = try await decoder(stack, "decode")
                 try ProcessMemory.resetPeak(of: process)
@@ -40,8 +39,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let drawings = HostileDrawings.references(to: origin)
             origin.route("/secret/*", .bytes(Drawings.svgQuarters()))
-            try await withStack(Self.drawing, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(Self.drawing, decoders: 1) { _, client in
                 for (name, bytes) in drawings {
                     origin.route("/\(name).svg", .bytes(bytes))
                     let request = ImageRequest(
@@ -70,11 +68,9 @@ extension RealProcesses {
         func aHostileDrawingStaysWithinTheMemoryOfItsProcess(
             fileExtension: String, drawings: [(name: String, bytes: [UInt8])]
         ) async throws {
-            let origin = OriginServer()
             let good = fileExtension == "svg" ? Drawings.svgQuarters() : Drawings.pdfQuarters()
-            origin.route("/good", .bytes(good))
-            try await withStack(Self.drawing, decoders: 1) { stack in
-                let client = try stack.client()
+            let origin = OriginServer("/good", .bytes(good))
+            try await withClient(Self.drawing, decoders: 1) { stack, client in
                 for (name, bytes) in drawings
                 where Effort.isLong || !HostileDrawings.slow.contains(name) {
                     origin.route("/\(name).\(fileExtension)", .bytes(bytes))

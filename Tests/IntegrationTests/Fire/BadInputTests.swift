@@ -41,7 +41,7 @@ extension RealProcesses {
         private static func rows(
             _ origin: OriginServer, _ closed: OriginServer
         ) throws -> [BadInput] {
-            let good = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            let good = try Images.photo()
             let page = Array("<!doctype html><title>no image</title>".utf8)
             origin.route("/good.jpg", .bytes(good))
             origin.route("/500", .status(500))

@@ -67,8 +67,7 @@ extension RealProcesses {
         }
 
         @Test func oneProcessTakesNoPlacesFromOthers() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 try await expectServes(stack, client)
                 var sessions = try (0..<63).compactMap { _ in try RawSession(stack.frontSocket) }
                 _ = try await stack.awaitStatus("as many as one may have") {
@@ -104,8 +103,7 @@ extension RealProcesses {
         ) async throws {
             let programs = AlteredPrograms(
                 "imagebus-coordinator", arguments: arguments, descriptors: Self.descriptors)
-            try await withStack(environment: programs.environment) { stack in
-                let client = try stack.client()
+            try await withClient(environment: programs.environment) { stack, client in
                 try await expectServes(stack, client)
                 try await body(stack, client)
             }

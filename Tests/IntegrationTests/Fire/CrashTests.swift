@@ -13,8 +13,7 @@ extension RealProcesses {
         }
 
         @Test func whatCrashesItsWorkerTwiceIsQuarantinedAndCanBeFreed() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.load(request(100))
                 try await crashTwice(stack)
                 #expect(await error(of: task) == .poisoned)
@@ -43,8 +42,7 @@ extension RealProcesses {
 
         @Test func aDownloadProcessThatIsKilledIsNoEvidence() async throws {
             let slow = try SlowImage()
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = client.load(ImageRequest(slow.origin.url("/slow.jpg"), fit: 100))
                 for number in 1...5 {
                     #expect(await slow.origin.waitForRequest("/slow.jpg", count: number))

@@ -3,8 +3,7 @@ extension RealProcesses {
     @Suite struct CreditTests {
         @Test(arguments: [WorkerKind.decode, .transform])
         func aWorkerThatClaimsCreditHoldsOneJob(_ kind: WorkerKind) async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let gallery = try await Gallery(learnedBy: client)
                 var worker: WireWorker? = try WireWorker(kind, stack, credit: 1_000_000)
                 try worker?.send(.credit(1_000_000))

@@ -81,8 +81,7 @@ extension RealProcesses {
         private func withGallery(
             _ body: (StackHarness, ImagebusClient, Gallery) async throws -> Void
         ) async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 try await body(stack, client, Gallery(learnedBy: client))
             }
         }

@@ -18,7 +18,7 @@ struct Gallery: Sendable {
         for image in 0..<Self.images {
             let jpeg = try Images.noise(width: 160, height: 120, seed: UInt64(image + 7))
                 .jpeg(quality: 85)
-            origin.route("/\(image).jpg", .bytes(jpeg, contentType: "image/jpeg"))
+            origin.route("/\(image).jpg", .jpeg(jpeg))
         }
         var learned: [Choice: [UInt8]] = [:]
         for choice in Self.choices {

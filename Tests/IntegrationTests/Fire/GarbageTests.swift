@@ -153,9 +153,8 @@ extension RealProcesses {
         }
 
         private func expectServes(_ stack: StackHarness) async throws {
-            let origin = OriginServer()
             let source = Images.quadrants()
-            origin.route("/a.png", .bytes(try source.png()))
+            let origin = OriginServer("/a.png", .bytes(try source.png()))
             var request = ImageRequest(url: origin.url("/a.png"))
             request.options = .fromLoaderOnly
             request.output.format = .png

@@ -8,8 +8,7 @@ extension RealProcesses {
             var random = Effort.generator("growth")
             // Small enough for the memory tier to evict constantly.
             let arguments = ["--allow-private-networks", "--memory-limit", "1M"]
-            try await withStack(arguments) { stack in
-                let client = try stack.client()
+            try await withClient(arguments) { stack, client in
                 let gallery = try await Gallery(learnedBy: client)
                 let moving = try await MovingGallery(beside: gallery, learnedBy: client)
                 let loads = (0..<Self.lanes).map {

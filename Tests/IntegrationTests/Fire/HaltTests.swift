@@ -68,12 +68,10 @@ extension RealProcesses {
             _ body: (StackHarness, ImagebusClient, SlowImage, [UInt8]) async throws -> Void
         ) async throws {
             let slow = try SlowImage()
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
+            let image = try Images.photo()
             slow.origin.route(
-                "/slow.jpg",
-                .sequence([.bytes(image), .hangBody(until: slow.gate, then: image)]))
-            try await withStack(["--allow-private-networks", "--download", "2"]) { stack in
-                let client = try stack.client()
+                "/slow.jpg", .sequence([.bytes(image), .hangBody(until: slow.gate, then: image)]))
+            try await withClient(["--allow-private-networks", "--download", "2"]) { stack, client in
                 let request = ImageRequest(slow.origin.url("/slow.jpg?first"), fit: 100)
                 let expected = try #require(
                     try await client.load(request).response.bytes?.array)

@@ -81,8 +81,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let files = try AnimatedFile.hostile()
             for file in files { origin.route("/\(file.name)", .bytes(file.bytes)) }
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 1) { stack, client in
                 let status = try stack.operatorClient()
                 var before = try await stack.awaitIdle(processes: 5)
                 for file in files {

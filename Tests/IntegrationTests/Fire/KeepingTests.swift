@@ -14,8 +14,7 @@ extension RealProcesses {
         }
 
         @Test func whatIsKeptBeyondTheLimitIsCopied() async throws {
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { _, client in
                 let first = try #require(try await client.load(request).response.bytes)
                 let expected = first.array
                 // Twice the limit; all of them remain valid.

@@ -15,8 +15,7 @@ extension RealProcesses {
             let image = try Images.waves(width: 1_200, height: 900).png(interlaced: true)
             origin.route("/bad.png", .bytes(image))
             origin.route("/good.png", .bytes(try Images.quadrants().png()))
-            try await withStack(decoders: 2) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 2) { stack, client in
                 _ = try await stack.awaitStatus("two decoders") {
                     $0.processes(.decode).count { $0.state == "ready" } == 2
                 }

@@ -19,10 +19,9 @@ extension RealProcesses {
             let (origin, spill) = (OriginServer(), TemporaryDirectory())
             let files = try Self.sources.get()
             let start = ContinuousClock.now
-            try await withStack(
+            try await withClient(
                 ["--allow-private-networks", "--vector", "1"], environment: ["TMPDIR": spill.path]
-            ) { stack in
-                let client = try stack.client()
+            ) { stack, client in
                 let kinds = try await Self.kinds(stack)
                 var (ends, peaks): ([String: [String: Int]], [String: UInt64]) = ([:], [:])
                 for first in stride(from: 0, to: count, by: Self.loadsAtOnce) {

@@ -30,10 +30,9 @@ extension RealProcesses {
 
         @Test(arguments: attacks)
         func noClientKeepsAnOperatorWaiting(_ attack: Attack) async throws {
-            let origin = OriginServer()
             let gate = Gate()
             let source = try Images.quadrants().jpeg(quality: 85)
-            origin.route("/hit.jpg", .bytes(source))
+            let origin = OriginServer("/hit.jpg", .bytes(source))
             origin.route("/never.jpg", .hangBody(until: gate, then: source))
             let random = Effort.generator(attack.testDescription)
             try await withStack { stack in

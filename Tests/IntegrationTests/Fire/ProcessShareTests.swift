@@ -20,7 +20,7 @@ extension RealProcesses {
                 origin.route(
                     "/drip.jpg",
                     .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
-                origin.route("/at-once.jpg", .bytes(source, contentType: "image/jpeg"))
+                origin.route("/at-once.jpg", .jpeg(source))
             }
             // On a busy machine the transfers are even slower.
             try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in

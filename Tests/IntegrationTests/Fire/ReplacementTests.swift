@@ -6,8 +6,8 @@ extension RealProcesses {
         private static let size = PixelSize(width: 100, height: 75)
 
         init() throws {
-            let image = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
-            origin.route("/a.jpg", .bytes(image, contentType: "image/jpeg"))
+            let image = try Images.photo()
+            origin.route("/a.jpg", .jpeg(image))
         }
 
         private func request(_ number: Int) -> ImageRequest {
@@ -16,8 +16,7 @@ extension RealProcesses {
 
         @Test(arguments: [WorkerKind.coordinator, .cache, .decode])
         func whatDoesNotAnswerIsKilledAndStartedAgain(_ kind: WorkerKind) async throws {
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 1) { stack, client in
                 #expect(try await client.load(request(1)).response.info?.size == Self.size)
                 let before = try await stack.awaitIdle()
                 let hung = try stack.child(try #require(before.processes(kind).first))
@@ -40,9 +39,8 @@ extension RealProcesses {
 
         /// An interlaced image is read completely before libvips checks for cancellation again.
         @Test func nativeCodeThatHeedsNoCancelIsEndedAndReplacedAtOnce() async throws {
-            origin.route("/slow.png", .bytes(try Self.interlaced(), contentType: "image/png"))
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            origin.route("/slow.png", .bytes(try Self.interlaced()))
+            try await withClient(decoders: 1) { stack, client in
                 let hard = try await endHard(client, stack)
                 let began = ContinuousClock.now
                 #expect(try await client.load(request(1)).response.info?.size == Self.size)
@@ -57,8 +55,7 @@ extension RealProcesses {
         }
 
         @Test func aWorkerThatHasDoneEnoughLeavesAndLosesNothing() async throws {
-            try await withStack(decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(decoders: 1) { stack, client in
                 let extra = try startAnotherDecoder(in: stack)
                 defer { try? extra.send(.kill) }
                 _ = try await stack.awaitStatus("a second decoder") {

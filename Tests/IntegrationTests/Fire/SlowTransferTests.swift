@@ -21,7 +21,7 @@ extension RealProcesses {
                 origin.route(
                     "/drip.jpg",
                     .slow(Self.body, chunk: Self.chunk, every: Self.pause, until: gate))
-                origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
+                origin.route("/at-once.jpg", .jpeg(image))
             }
             // On a busy machine the transfers are even slower.
             try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in

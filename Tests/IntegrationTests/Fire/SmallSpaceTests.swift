@@ -145,8 +145,7 @@ private struct SpaceLoad: Sendable {
             SpaceLoad(
                 name: "2 MB each way", path: "/heavy.png", side: nil, format: .png, fits: false),
         ]
-        try await withStack { stack in
-            let client = try stack.client()
+        try await withClient { _, client in
             for index in kinds.indices {
                 let response = try await client.load(kinds[index].request(origin, "learn")).response
                 kinds[index].expected = response.bytes?.array ?? []

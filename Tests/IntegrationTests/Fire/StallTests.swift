@@ -23,8 +23,7 @@ extension RealProcesses {
         @Test(.enabled(if: Effort.isLong))
         func whatTwoWorkersStandStillWithIsNotTriedAgain() async throws {
             origin.route(Self.path, .hang(until: Gate()))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 let task = load(with: client)
                 for life in 1...2 { try await haltUntilKilled(stack, life: life) }
                 #expect(await task.errorCode == .poisoned)

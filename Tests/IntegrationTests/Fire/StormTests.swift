@@ -10,7 +10,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let image = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
             for path in Self.paths {
-                origin.route(path, .bytes(image, contentType: "image/jpeg"))
+                origin.route(path, .jpeg(image))
             }
             try await withStack { stack in
                 let clients = try (0..<Self.clients).map { _ in

@@ -90,7 +90,7 @@ extension RealProcesses {
         }
 
         private func route(_ fields: [(String, String)], _ path: String) throws {
-            let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let bytes = try Images.smallPhoto()
             var behavior = OriginBehavior.revalidated(
                 bytes, etag: "\"1\"", contentType: "image/jpeg")
             for (name, value) in fields { behavior = behavior.with(header: name, value) }
@@ -104,7 +104,7 @@ extension RealProcesses {
             let folder = TemporaryDirectory()
             let flags = rules.map { rules in
                 let file = "profiles: {default: {rules: [{match: '*', \(rules)}]}}"
-                return ["--config", folder.write(Array(file.utf8), to: "a.yaml")]
+                return ["--config", folder.write(file, to: "a.yaml")]
             }
             try await bench.run(arguments, stack: flags ?? []) { gateway, _ in
                 try body(gateway, try NginxServer(before: [gateway.port], keeps: true))

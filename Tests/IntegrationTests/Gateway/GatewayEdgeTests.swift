@@ -13,7 +13,7 @@ extension RealProcesses {
         private func routeImage() throws {
             bench.origin.route(
                 "/a.jpg",
-                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90))
+                .bytes(try Images.smallPhoto())
                     .with(header: "Cache-Control", "max-age=600"))
         }
 
@@ -252,7 +252,7 @@ extension RealProcesses {
         @Test func whatIsShownWhileTheOriginIsAskedIsStale() async throws {
             bench.origin.route(
                 "/a.jpg",
-                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90))
+                .bytes(try Images.smallPhoto())
                     .with(header: "Cache-Control", "max-age=5, stale-while-revalidate=600")
                     .with(header: "Age", "10"))
             try await bench.run { gateway, stack in

@@ -4,7 +4,7 @@ extension RealProcesses {
         private let bench = GatewayBench()
 
         private func route(_ fields: [(String, String)], status: Int? = nil) throws {
-            let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let bytes = try Images.smallPhoto()
             var behavior = OriginBehavior.revalidated(
                 bytes, etag: "\"1\"", contentType: "image/jpeg")
             if let status { behavior = .status(status) }
@@ -100,7 +100,7 @@ extension RealProcesses {
         @Test(arguments: ["rs:fit:40:40", "raw:1"])
         func whatAClientHadStoredIsAskedAboutOnce(options: String) async throws {
             try route([("Age", "9000")])
-            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+            try await withStack(decoders: 1) { stack in
                 var request = ImageRequest(url: bench.origin.url("/a.jpg"))
                 if options != "raw:1" {
                     request.steps = [.resize(PixelSize(width: 40, height: 40), .fit)]

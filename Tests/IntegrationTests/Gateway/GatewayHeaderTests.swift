@@ -7,7 +7,7 @@ extension RealProcesses {
         /// A configuration whose profile `web` permits these headers.
         private func permitting(_ headers: String) -> [String] {
             let text = "profiles: {web: {front: {headers: [\(headers)]}}}\n"
-            return ["--config", folder.write(Array(text.utf8), to: "imagebus.yaml")]
+            return ["--config", folder.write(text, to: "imagebus.yaml")]
         }
 
         private static func image(_ shade: UInt8) throws -> [UInt8] {

@@ -11,7 +11,7 @@ extension RealProcesses {
 
         init() throws {
             photo = try ChangingImage()
-            tokens = folder.write(Array("# ours\n\(Self.token)\n".utf8), to: "tokens")
+            tokens = folder.write("# ours\n\(Self.token)\n", to: "tokens")
         }
 
         private func arguments(_ more: [String] = []) -> [String] {
@@ -131,11 +131,10 @@ extension RealProcesses {
 
         /// By prefix and tag, with a gateway of the configuration.
         @Test func severalGoByPrefixAndTag() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             let names = ["/a/1.jpg", "/a/2.jpg", "/b/3.jpg"]
             for (index, name) in names.enumerated() {
-                photo.origin.route(
-                    name, .bytes(image).with(header: "Cache-Tag", "t\(index + 1)"))
+                photo.origin.route(name, .bytes(image).with(header: "Cache-Tag", "t\(index + 1)"))
             }
             let file = folder.write(
                 Array(
@@ -251,7 +250,7 @@ extension RealProcesses {
                 #expect(try ask("PURGE", path()).status == 200)
                 #expect(try RawClient.get(path(), port).status == 200)
                 #expect(photo.requestCount == 2)
-                folder.write(Array("another-token-of-ours\n".utf8), to: "tokens")
+                folder.write("another-token-of-ours\n", to: "tokens")
                 try stack.send(.hangUp)
                 try await pollUntil("the new tokens") { try ask("PURGE", path()).status == 401 }
                 let other = "Authorization: Bearer another-token-of-ours\r\n"

@@ -7,10 +7,9 @@ extension RealProcesses {
         /// after both.
         @Test(arguments: ["few=w:32/q:10\n", "few=w:32/q:10\n default = w:50/bl:0\n"])
         func whoSavesDataHasThePreset(lines: String) async throws {
-            bench.origin.route(
-                "/a.png", .bytes(try Images.waves(width: 120, height: 60).png()))
+            bench.origin.route("/a.png", .bytes(try Images.waves(width: 120, height: 60).png()))
             let folder = TemporaryDirectory()
-            let presets = folder.write(Array(lines.utf8), to: "presets")
+            let presets = folder.write(lines, to: "presets")
             let arguments = [
                 "--presets", presets, "--client-hints", "--save-data-preset", "few",
             ]
@@ -71,8 +70,8 @@ extension RealProcesses {
         func keysAreLines(text: String) async throws {
             bench.origin.route("/a.png", .bytes(try Images.waves(width: 60, height: 40).png()))
             let folder = TemporaryDirectory()
-            let keys = folder.write(Array(text.utf8), to: "keys")
-            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+            let keys = folder.write(text, to: "keys")
+            try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(
                     before: stack, ["--grammar", "thumbor", "--keys", keys])
                 for key in ["one", "two"] {

@@ -42,8 +42,7 @@ extension RealProcesses {
                 case "a.webp": try pixels.webp(quality: 95)
                 default: Images.animatedGIF
                 }
-            bench.origin.route(
-                "/a", .bytes(bytes).with(header: "Cache-Control", "max-age=600"))
+            bench.origin.route("/a", .bytes(bytes).with(header: "Cache-Control", "max-age=600"))
             try await bench.run { gateway, _ in
                 let answer = try gateway.get("/info\(bench.path("/a", ""))")
                 #expect(answer.status == 200, "\(answer.head)")
@@ -100,8 +99,7 @@ extension RealProcesses {
 
         /// IIIF Image API 3.0, sections 2 and 5, and the table of Level 2.
         @Test func iiifSaysWhatLevelTwoAsksFor() async throws {
-            bench.origin.route(
-                "/i/a b.png", .bytes(try Images.waves(width: 60, height: 40).png()))
+            bench.origin.route("/i/a b.png", .bytes(try Images.waves(width: 60, height: 40).png()))
             bench.origin.route(
                 "/i/a%20b.png", .bytes(try Images.waves(width: 60, height: 40).png()))
             let source = bench.origin.url("/i/{id}")

@@ -19,8 +19,7 @@ extension RealProcesses {
         }
 
         private func routeImage() throws {
-            bench.origin.route(
-                "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
+            bench.origin.route("/a.jpg", .bytes(try Images.smallPhoto()))
         }
 
         /// Its file has the mode that proxies need, the ready line contains its path, and both

@@ -22,7 +22,7 @@ extension RealProcesses {
                 bench.origin.route("/\(status)", .status(status))
             }
             bench.origin.route("/page", .bytes(Array("<html>".utf8), contentType: "text/html"))
-            let whole = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let whole = try Images.smallPhoto()
             bench.origin.route("/torn.jpg", .bytes(Array(whole.prefix(40))))
             bench.origin.route("/short", .closing(after: 40, of: whole))
             try await bench.run { gateway, _ in
@@ -73,7 +73,7 @@ extension RealProcesses {
             bench.origin.route("/a.jpg", .bytes(page, contentType: "text/html"))
             try await bench.run(["--remember-failures", "1s"]) { gateway, stack in
                 expect(try gateway.get(bench.path("/a.jpg")), 422, "badImageData")
-                let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+                let image = try Images.smallPhoto()
                 bench.origin.route("/a.jpg", .bytes(image))
                 try await Task.sleep(for: .milliseconds(1_100))
                 #expect(try gateway.get(bench.path("/a.jpg")).status == 200)
@@ -84,7 +84,7 @@ extension RealProcesses {
 
         /// Temporary failures aren't remembered at all.
         @Test func anEmptyBodyIsAskedForAgain() async throws {
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             bench.origin.route("/a.jpg", .sequence([.bytes([]), .status(204), .bytes(image)]))
             try await bench.run { gateway, _ in
                 for status in [422, 422, 200] {
@@ -114,7 +114,7 @@ extension RealProcesses {
         /// 429 with `Retry-After`, while other requests wait for the same host.
         @Test func aFullQueueIs429() async throws {
             let gate = Gate()
-            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let image = try Images.smallPhoto()
             bench.origin.route("/late.jpg", .hangBody(until: gate, then: image))
             let flags = ["--fetches-per-host", "1", "--queue-limit", "1"]
             try await bench.run(stack: flags) { gateway, stack in

@@ -11,7 +11,7 @@ extension RealProcesses {
             _ body: (GatewayProcess, StackHarness) async throws -> Void
         ) async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+            try await withStack(decoders: 1) { stack in
                 try await body(try GatewayProcess(before: stack, arguments), stack)
             }
         }

@@ -50,10 +50,9 @@ extension RealProcesses {
 
         @Test func noEncodedSeparatorLeadsOutOfTheSources() async throws {
             let text = "sources: [\"\(origin.url("/pub/*"))\"]\n"
-            let file = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let file = folder.write(text, to: "imagebus.yaml")
             let arguments = ["--allow-private-networks", "--config", file]
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { stack, client in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned"])
                 let permitted = try await client.load(origin.url("/pub/a.png")).response
                 #expect(permitted.bytes?.array == shown)

@@ -87,7 +87,7 @@ extension RealProcesses {
             origin.route(
                 "/a.jpg",
                 .hangBody(
-                    until: gate, then: try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+                    until: gate, then: try Images.smallPhoto()
                 ).with(header: "Cache-Control", "max-age=600"))
             try await withGateway { gateway, _ in
                 let client = try gateway.connect()
@@ -112,7 +112,7 @@ extension RealProcesses {
         @Test func fieldsThatAreNonsenseChangeNothing() async throws {
             origin.route(
                 "/a.jpg",
-                .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90))
+                .bytes(try Images.smallPhoto())
                     .with(header: "Cache-Control", "max-age=600"))
             try await withGateway { gateway, _ in
                 let image = try gateway.get(path("/a.jpg"))
@@ -191,11 +191,9 @@ extension RealProcesses {
         @Test func largeRepliesThatNobodyReadsAreLetGoOf() async throws {
             // Bytes after an image are delivered with its source.
             let image =
-                try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+                try Images.smallPhoto()
                 + [UInt8](repeating: 0, count: 12 << 20)
-            origin.route(
-                "/large",
-                .bytes(image).with(header: "Cache-Control", "max-age=600"))
+            origin.route("/large", .bytes(image).with(header: "Cache-Control", "max-age=600"))
             try await withGateway { gateway, stack in
                 let target = path("/large", "raw:1")
                 let first = try gateway.get(target)

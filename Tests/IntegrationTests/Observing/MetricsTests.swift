@@ -6,11 +6,9 @@ extension RealProcesses {
         }
 
         @Test func theFiguresOfAStackAreAllKnownAndPromtoolHasNothingToSay() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             origin.route("/gone.png", .status(404))
-            try await withStack { stack in
-                let client = try stack.client()
+            try await withClient { stack, client in
                 for _ in 0..<3 {
                     _ = try await client.load(ImageRequest(origin.url("/a.png"), fit: 40)).response
                 }
@@ -46,11 +44,9 @@ extension RealProcesses {
         @Test func serveKeepsAFileUpToDateAndRemovesIt() async throws {
             let folder = TemporaryDirectory()
             let file = folder.file("imagebus.prom")
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             let arguments = ["--metrics-file", file, "--metrics-seconds", "1"]
-            try await withStack(["--allow-private-networks"] + arguments) { stack in
-                let client = try stack.client()
+            try await withClient(["--allow-private-networks"] + arguments) { stack, client in
                 _ = try await client.load(origin.url("/a.png")).response
                 _ = try await stack.awaitStatus("figures in the file") { _ in
                     lines(FileBytes.text(file) ?? "").contains("imagebus_requests_total 1")

@@ -8,8 +8,7 @@ extension RealProcesses {
         private let json = ["--allow-private-networks", "--log-format", "json"]
 
         private func origin() throws -> OriginServer {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             origin.route("/gone.png", .status(404))
             return origin
         }
@@ -46,8 +45,7 @@ extension RealProcesses {
 
         @Test func whoDebugsSeesALineForEachJob() async throws {
             let origin = try origin()
-            try await withStack(json + ["--log-level", "debug"]) { stack in
-                let client = try stack.client()
+            try await withClient(json + ["--log-level", "debug"]) { stack, client in
                 _ = try await client.load(ImageRequest(origin.url("/a.png"), fit: 40)).response
                 let jobs = try await settled(stack).saying("job")
                 let stages = Set(jobs.compactMap { $0["stage"]?.text })
@@ -60,8 +58,7 @@ extension RealProcesses {
         @Test func aRequestHasALineUnlessMemoryAnsweredIt() async throws {
             let origin = try origin()
             func lines(_ arguments: [String]) async throws -> [JSONValue] {
-                try await withStack(json + arguments) { stack in
-                    let client = try stack.client()
+                try await withClient(json + arguments) { stack, client in
                     for _ in 0..<4 { _ = try await client.load(origin.url("/a.png")).response }
                     _ = await client.load(origin.url("/gone.png")).errorCode
                     return try await settled(stack).saying("request")

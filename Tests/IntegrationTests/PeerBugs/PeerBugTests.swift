@@ -23,8 +23,7 @@ extension RealProcesses {
         /// place of the image.
         @Test func bug03_noPreviewIsStoredOrTakesTheImagesPlace() async throws {
             let image = try photograph()
-            try await withStack(Self.usual, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual, decoders: 1) { stack, client in
                 for isCancelled in [true, false] {
                     let turnstile = Turnstile()
                     let path = "/bug03-\(isCancelled).jpg"
@@ -59,9 +58,8 @@ extension RealProcesses {
         /// Cancels race with replies: each load ends once, in one of two ways.
         @Test func bug04_aCompletionIsCalledOnceWhereACancelRacesWithTheReply() async throws {
             let image = try Images.waves(width: 60, height: 40).jpeg(quality: 80)
-            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
-            try await withStack(Self.usual, decoders: 1) { stack in
-                let client = try stack.client()
+            origin.route("/*", .jpeg(image))
+            try await withClient(Self.usual, decoders: 1) { stack, client in
                 let count = 400
                 let ends = Recorder<Int>()
                 for number in 0..<count {
@@ -87,11 +85,10 @@ extension RealProcesses {
         /// A load canceled while it is queued never reaches the origin, and the loads after it do.
         @Test func bug05_whatIsCancelledWhileItWaitsIsNotDownloaded() async throws {
             let image = try Images.waves(width: 60, height: 40).jpeg(quality: 80)
-            origin.route("/*", .bytes(image, contentType: "image/jpeg"))
+            origin.route("/*", .jpeg(image))
             let gate = Gate()
             origin.route("/bug05-first.jpg", .hangBody(until: gate, then: image))
-            try await withStack(Self.usual + ["--fetches-per-host", "1"]) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual + ["--fetches-per-host", "1"]) { stack, client in
                 let first = client.load(origin.url("/bug05-first.jpg"))
                 #expect(await origin.waitForRequest("/bug05-first.jpg"))
                 let waiting = client.load(origin.url("/bug05-waiting.jpg"))
@@ -114,8 +111,7 @@ extension RealProcesses {
         @Test func bug06_aCancelInTheBreathOfItsLoadHolds() async throws {
             let gate = Gate()
             origin.route("/*", .hangBody(until: gate, then: [1, 2, 3]))
-            try await withStack(Self.usual) { stack in
-                let client = try stack.client()
+            try await withClient(Self.usual) { stack, client in
                 for number in 0..<200 {
                     let task = client.load(origin.url("/bug06-\(number).jpg"))
                     if number % 2 == 1 { sched_yield() }
@@ -167,10 +163,9 @@ extension RealProcesses {
         @Test func bug10_aDamagedCacheEntryDoesNotDisableLaterPreviews() async throws {
             let image = try photograph()
             try #require(image.count > 16 << 10, "stored as a separate file")
-            origin.route("/bug10.jpg", .bytes(image, contentType: "image/jpeg"))
+            origin.route("/bug10.jpg", .jpeg(image))
             let arguments = Self.usual + ["--memory-cache", "no"]
-            try await withStack(arguments, decoders: 1) { stack in
-                let client = try stack.client()
+            try await withClient(arguments, decoders: 1) { stack, client in
                 var request = ImageRequest(origin.url("/bug10.jpg"), fit: 200)
                 request.options = .waitStoreCache
                 _ = try await client.load(request).response

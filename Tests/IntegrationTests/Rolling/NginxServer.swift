@@ -58,7 +58,7 @@ final class NginxServer {
             }
 
             """
-        let file = folder.write(Array(text.utf8), to: "nginx.conf")
+        let file = folder.write(text, to: "nginx.conf")
         var command = ChildCommand("/usr/sbin/nginx", ["-c", file, "-p", folder.path])
         command.descriptors[2] = .null
         child = try ChildProcess.launch(command)

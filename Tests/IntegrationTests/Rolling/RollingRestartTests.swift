@@ -10,7 +10,7 @@ extension RealProcesses {
                 .bytes(try Images.waves(width: 640, height: 480).jpeg(quality: 90))
                     .with(header: "Cache-Control", "max-age=600"))
             let rounds = Effort.count("ROLLING_ROUNDS", short: 1, long: 20)
-            try await withStack(["--allow-private-networks"], decoders: 1) { stack in
+            try await withStack(decoders: 1) { stack in
                 var gateways = [try gateway(stack), try gateway(stack)]
                 let proxy = try NginxServer(before: gateways.map(\.port))
                 let load = try GatewayLoad(

@@ -44,8 +44,7 @@ extension RealProcesses {
         }
 
         @Test func anImageIsShownInHalfBlocks() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.quadrants().png()))
+            let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 let screen = try screen(
                     "show",
@@ -100,8 +99,7 @@ extension RealProcesses {
         }
 
         @Test func anErrorSaysWhatToType() async throws {
-            let origin = OriginServer()
-            origin.route("/gone.png", .status(404))
+            let origin = OriginServer("/gone.png", .status(404))
             try await withStack { stack in
                 let screen = try screen(
                     "error",

@@ -53,6 +53,9 @@ extension OriginBehavior {
         respond(OriginResponse(bytes, contentType: contentType))
     }
 
+    /// A 200 with a JPEG.
+    public static func jpeg(_ bytes: [UInt8]) -> Self { .bytes(bytes, contentType: "image/jpeg") }
+
     /// A status with a short text body.
     public static func status(_ status: Int) -> Self {
         respond(

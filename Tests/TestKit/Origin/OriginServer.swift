@@ -25,6 +25,12 @@ public final class OriginServer: Sendable {
         }
     }
 
+    /// A server with one route.
+    public convenience init(_ path: String, _ behavior: OriginBehavior) {
+        self.init()
+        route(path, behavior)
+    }
+
     deinit {
         stop()
     }
