@@ -1,4 +1,4 @@
-import Glibc
+import Linux
 
 /// A thread of a test or the origin server, outside the cooperative pool.
 public final class BackgroundThread: Sendable {
@@ -8,25 +8,14 @@ public final class BackgroundThread: Sendable {
     public init(_ body: @escaping @Sendable () -> Void) {
         let ended = Monitor(false)
         self.ended = ended
-        let work = Work {
-            body()
-            ended.withLock { $0 = true }
+        do throws(Errno) {
+            _ = try Thread(name: "test", stackBytes: 1 << 20) {
+                body()
+                ended.withLock { $0 = true }
+            }
+        } catch {
+            preconditionFailure("a test needs one more thread than the system gives: \(error)")
         }
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setstacksize(&attributes, 1 << 20)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        var thread = pthread_t()
-        let retained = Unmanaged.passRetained(work)
-        let code = pthread_create(
-            &thread, &attributes,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
-                return nil
-            }, retained.toOpaque())
-        pthread_attr_destroy(&attributes)
-        precondition(code == 0, "a test needs one more thread than the system gives: \(code)")
     }
 
     /// Blocks until the body has returned. Returns false on timeout.
@@ -46,13 +35,5 @@ public final class BackgroundThread: Sendable {
         await withCheckedContinuation { continuation in
             _ = BackgroundThread { continuation.resume(returning: work()) }
         }
-    }
-}
-
-private final class Work: Sendable {
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        self.body = body
     }
 }

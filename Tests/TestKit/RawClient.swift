@@ -1,8 +1,8 @@
 import Glibc
 
 /// A raw TCP connection to a port of 127.0.0.1: sends what the test passes and reads the replies.
-public struct RawClient: ~Copyable {
-    private let socket: Int32
+public struct RawClient: ~Copyable, Sendable {
+    let socket: Int32
 
     /// The timeout of a read.
     private static let secondsMax = 60
@@ -13,14 +13,11 @@ public struct RawClient: ~Copyable {
     public init(
         port: UInt16, from lastByte: UInt8 = 1, receiving bytes: Int32? = nil
     ) throws(ConnectionRefused) {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Self.newSocket(AF_INET)
         if var bytes {
             setsockopt(
                 socket, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
         }
-        var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
-        setsockopt(
-            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let own = Self.withAddress(lastByte: lastByte, port: 0) { [socket] in
             lastByte == 1 ? 0 : bind(socket, $0, $1)
         }
@@ -35,10 +32,7 @@ public struct RawClient: ~Copyable {
 
     /// Connects to a Unix socket; throws if nothing listens there.
     public init(path: String) throws(ConnectionRefused) {
-        socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
-        setsockopt(
-            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        socket = Self.newSocket(AF_UNIX)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { place in
@@ -53,6 +47,15 @@ public struct RawClient: ~Copyable {
             close(socket)
             throw ConnectionRefused()
         }
+    }
+
+    private static func newSocket(_ family: Int32) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let socket = Glibc.socket(family, kind, 0)
+        var limit = timeval(tv_sec: secondsMax, tv_usec: 0)
+        setsockopt(
+            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        return socket
     }
 
     private static func withAddress(
@@ -164,24 +167,18 @@ public struct RawClient: ~Copyable {
     /// All bytes until the peer closes, the read times out, or `count` bytes of a body have
     /// arrived.
     public func response(bodyBytes count: Int = .max) -> Response {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while Response(bytes).body.count < count {
-            let received = recv(socket, &buffer, buffer.count, 0)
-            guard received > 0 else { break }
-            bytes += buffer[..<received]
-        }
-        return Response(bytes)
+        response { $0.body.count >= count }
     }
 
     /// Reads one response, whose length its head states.
-    public func whole() -> Response {
+    public func whole() -> Response { response { $0.isWhole } }
+
+    private func response(until isEnough: (Response) -> Bool) -> Response {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while !Response(bytes).isWhole {
-            let received = recv(socket, &buffer, buffer.count, 0)
-            guard received > 0 else { break }
-            bytes += buffer[..<received]
+        while !isEnough(Response(bytes)) {
+            let more = some(of: 1 << 16)
+            if more.isEmpty { break }
+            bytes += more
         }
         return Response(bytes)
     }

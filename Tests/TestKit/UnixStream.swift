@@ -1,69 +1,38 @@
-import Glibc
-
 /// A connection to a Unix socket over which a test sends arbitrary bytes.
 public final class UnixStream: Sendable {
-    private let descriptor: Int32
+    private let client: RawClient
 
     /// Connects; nil if nothing listens at the path.
     public init?(_ path: String) {
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        descriptor = socket(AF_UNIX, kind, 0)
-        precondition(descriptor >= 0, "socket: \(errno)")
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        precondition(path.utf8.count < 108, "the path of a socket has 107 bytes at most")
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        if connected != 0 {
-            close(descriptor)
-            return nil
-        }
+        guard let client = try? RawClient(path: path) else { return nil }
+        self.client = client
     }
-
-    deinit { close(descriptor) }
 
     /// Sends as much as the other side accepts; it may have closed the connection.
-    public func send(_ bytes: [UInt8]) {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.send(
-                    descriptor, $0.baseAddress.map { $0 + sent }, $0.count - sent,
-                    Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return }
-            sent += count
-        }
-    }
+    public func send(_ bytes: [UInt8]) { client.send(bytes) }
 
     /// Reads and drops at least `count` bytes. Returns false if they don't arrive in time.
     public func skip(_ count: Int, within timeout: Duration = defaultTimeout) -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: timeout)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        var skipped = 0
-        while skipped < count {
-            let left = ContinuousClock.now.duration(to: deadline)
-            guard Poll.wait([.readable(descriptor)], timeout: left) != nil else { return false }
-            let read = recv(descriptor, &buffer, buffer.count, 0)
-            guard read > 0 else { return false }
-            skipped += read
-        }
-        return true
+        var left = count
+        return drop(within: timeout) { read in
+            left -= read
+            return read == 0 || left <= 0
+        } && left <= 0
     }
 
     /// Reads and drops bytes until the other side closes. Returns false if it doesn't in time.
     public func isClosed(within timeout: Duration = defaultTimeout) -> Bool {
+        drop(within: timeout) { $0 == 0 }
+    }
+
+    /// Reads until `isEnough`, which gets the number of bytes of each read; 0 is the end. Returns
+    /// false on timeout.
+    private func drop(within timeout: Duration, until isEnough: (Int) -> Bool) -> Bool {
         let deadline = ContinuousClock.now.advanced(by: timeout)
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while ContinuousClock.now < deadline {
+        while true {
             let left = ContinuousClock.now.duration(to: deadline)
-            guard Poll.wait([.readable(descriptor)], timeout: left) != nil else { return false }
-            if recv(descriptor, &buffer, buffer.count, 0) <= 0 { return true }
+            guard Poll.wait([.readable(client.socket)], timeout: left) != nil else { return false }
+            if isEnough(client.some(of: 4_096).count) { return true }
         }
-        return false
     }
 }

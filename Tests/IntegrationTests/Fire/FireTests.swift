@@ -24,10 +24,10 @@ extension RealProcesses {
                         seed: random.next())
                 }
                 let isOver = Gate()
-                let ended = Expectation()
+                let ended = Gate()
                 let running = Task {
                     let ends = await MixedLoads.run(lanes, until: isOver)
-                    ended.fulfil()
+                    ended.open()
                     return ends
                 }
                 var killer = Killer(stack, random)

@@ -26,11 +26,6 @@ final class ThumborServer {
         }
     }
 
-    deinit {
-        try? child.send(.kill)
-        _ = try? child.wait()
-    }
-
     /// Sends one request on a connection of its own.
     func get(_ target: String) throws -> RawClient.Response {
         try RawClient.get(target, port, "Connection: close\r\n")

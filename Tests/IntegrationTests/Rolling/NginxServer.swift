@@ -1,7 +1,7 @@
 /// An nginx on a Unix socket.
 final class NginxServer {
-    private let folder = TemporaryDirectory()
     private let child: ChildProcess
+    private let folder = TemporaryDirectory()
 
     /// The path of its socket.
     var socket: String { folder.file("proxy.sock") }
@@ -65,11 +65,6 @@ final class NginxServer {
         try child.awaitListening(as: "nginx", lastOutput: { errors.last ?? "it logged nothing" }) {
             () throws(RawClient.ConnectionRefused) in _ = try RawClient(path: socket)
         }
-    }
-
-    deinit {
-        try? child.send(.kill)
-        _ = try? child.wait()
     }
 
     /// Sends one request on a connection of its own.

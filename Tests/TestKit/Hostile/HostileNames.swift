@@ -26,11 +26,6 @@ public final class HostileNames {
         try program.awaitLine { $0 == "ready" }
     }
 
-    deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
-    }
-
     /// The command that starts a program in the network.
     public var launcher: [String] {
         // A mount namespace has its own root, which differs from this process' root after a chroot.

@@ -23,11 +23,6 @@ public final class HostileOrigins {
         }
     }
 
-    deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
-    }
-
     /// The URL of an image at the origin with this name; throws if there is none.
     public func url(_ name: String) throws -> String {
         guard let port = ports[name] else { throw StackFailure("no origin is called \(name)") }

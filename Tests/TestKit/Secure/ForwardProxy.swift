@@ -28,11 +28,6 @@ public final class ForwardProxy {
         try program.awaitLine { $0.contains("Accepting connections") }
     }
 
-    deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
-    }
-
     /// The URL for `--proxy`.
     public var url: String { "http://127.0.0.1:\(port)" }
 }

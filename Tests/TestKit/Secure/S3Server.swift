@@ -40,11 +40,6 @@ public final class S3Server {
         try program.awaitLine { $0.contains("Starting s3 server") }
     }
 
-    deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
-    }
-
     /// The endpoint, for the configuration of a loader.
     public var endpoint: String { "http://127.0.0.1:\(port)" }
 

@@ -41,11 +41,6 @@ public final class SecureFront {
         try program.awaitLine { $0.contains("Listening on") }
     }
 
-    deinit {
-        try? program.child.send(.kill)
-        _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
-    }
-
     /// `IP:PORT`, the form used in allowlists.
     public var address: String { "127.0.0.1:\(port)" }
 

@@ -29,8 +29,6 @@ public final class GatewayProcess {
         port = GatewayProcess.port(in: lines) ?? 0
     }
 
-    deinit { try? program.child.send(.kill) }
-
     private static func port(in lines: [String], _ word: String = "listening") -> UInt16? {
         let line = lines.first { $0.contains(word) }
         let word = line?.split(separator: " ").first { $0.hasPrefix("port=") }

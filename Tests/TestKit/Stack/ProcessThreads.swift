@@ -13,26 +13,17 @@ enum ProcessThreads {
     private static let linesMax = 80
 
     private static func family(of process: Int32) -> [Int32] {
-        let children = tasks(of: process).flatMap { task in
-            words("/proc/\(process)/task/\(task)/children").compactMap { Int32($0) }
-        }
-        return [process] + children.flatMap { family(of: $0) }
+        [process] + ObservedProcess.children(of: process).flatMap { family(of: $0.processID) }
     }
 
     private static func threads(of process: Int32) -> [String] {
-        tasks(of: process).map { task in
+        DirectoryEntries.names("/proc/\(process)/task").map { task in
             let folder = "/proc/\(process)/task/\(task)"
             let name = line("\(folder)/comm")
             let state = words("\(folder)/status").drop { $0 != "State:" }.dropFirst().first
             return "\(process) \(task) \(name): \(state ?? "?") \(line("\(folder)/wchan")) "
                 + line("\(folder)/syscall")
         }
-    }
-
-    private static func tasks(of process: Int32) -> [String] {
-        let folder = try? FileDescriptor.openDirectory("/proc/\(process)/task")
-        guard let folder else { return [] }
-        return (try? folder.entries(entriesMax: 256)) ?? []
     }
 
     private static func line(_ path: String) -> String {
