@@ -17,6 +17,10 @@ struct GoldenStep: Sendable, CustomTestStringConvertible {
         GoldenStep(line, reference, mean: 0, most: 0)
     }
 
+    static func resampled(_ line: String, _ reference: String) -> GoldenStep {
+        GoldenStep(line, "-filter Lanczos " + reference, mean: 1, most: 12)
+    }
+
     var testDescription: String { line }
 }
 
@@ -25,40 +29,28 @@ extension RealProcesses {
     /// waves, without alpha (`o.png`) and with alpha rising from left to right (`a.png`).
     @Suite struct GoldenStepTests {
         static let geometry: [GoldenStep] = [
-            GoldenStep(
-                "o.png --resize 60x40 --mode stretch", "-filter Lanczos -resize 60x40!", mean: 1,
-                most: 12),
-            GoldenStep(
-                "o.png --resize 60x60", "-filter Lanczos -resize 60x60", mean: 1, most: 12),
-            GoldenStep(
+            .resampled("o.png --resize 60x40 --mode stretch", "-resize 60x40!"),
+            .resampled("o.png --resize 60x60", "-resize 60x60"),
+            .resampled(
                 "o.png --resize 60x60 --mode fill",
-                "-filter Lanczos -resize 60x60^ -gravity center -extent 60x60", mean: 1, most: 12),
-            GoldenStep(
+                "-resize 60x60^ -gravity center -extent 60x60"),
+            .resampled(
                 "o.png --resize 60x60 --mode cover --crop-to 60x60,east:7:0",
-                "-filter Lanczos -resize 60x60^ -gravity east -extent 60x60+7+0", mean: 1,
-                most: 12),
-            GoldenStep(
-                "o.png --resize-to 50%x50%", "-filter Lanczos -resize 50%", mean: 1, most: 12),
-            GoldenStep(
-                "o.png --resize-to 60x100%,fill,px:10:0",
-                "-gravity west -extent 60x90", mean: 0, most: 0),
-            .same(
-                "a.png --crop-ratio 1:1,east", "-gravity east -crop 90x90+0+0 +repage"),
+                "-resize 60x60^ -gravity east -extent 60x60+7+0"),
+            .resampled("o.png --resize-to 50%x50%", "-resize 50%"),
+            .same("o.png --resize-to 60x100%,fill,px:10:0", "-gravity west -extent 60x90"),
+            .same("a.png --crop-ratio 1:1,east", "-gravity east -crop 90x90+0+0 +repage"),
             .same(
                 "o.png --pad-ratio 3:2,west,#102030",
                 "-background #102030 -gravity west -extent 135x90"),
-            GoldenStep(
+            .resampled(
                 "o.png --resize 60x61 --mode letterbox",
-                "-alpha set -filter Lanczos -resize 60x61 -background none -gravity center "
-                    + "-extent 60x61",
-                mean: 1, most: 12),
-            GoldenStep(
-                "a.png --resize 60x45", "-filter Lanczos -resize 60x45", mean: 1, most: 12),
+                "-alpha set -resize 60x61 -background none -gravity center -extent 60x61"),
+            .resampled("a.png --resize 60x45", "-resize 60x45"),
             GoldenStep(
                 "o.png --resize 300x --enlarge", "-filter Lanczos -resize 300x", mean: 1.5,
                 most: 14),
-            GoldenStep(
-                "o.png --scale-down 10800", "-filter Lanczos -resize 60x45", mean: 1, most: 12),
+            .resampled("o.png --scale-down 10800", "-resize 60x45"),
             .same("a.png --crop 10,20,50,40", "-crop 50x40+10+20 +repage"),
             .same("a.png --crop-to 50%x30,southeast", "-gravity southeast -crop 60x30+0+0 +repage"),
             .same("a.png --rotate 90", "-rotate 90"),
@@ -115,8 +107,7 @@ extension RealProcesses {
             GoldenStep("o.png --sharpen 2", "-unsharp 0x2+1+0", mean: 1, most: 6),
             // Without an alpha channel, `-scale` leaves that of PNG32 undefined.
             GoldenStep("o.png --pixelate 10", "-alpha set -scale 10% -scale 1000%"),
-            GoldenStep(
-                "o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),
+            GoldenStep("o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),
             GoldenStep(
                 "o.png --round 20",
                 "-alpha set ( -size 120x90 xc:none -fill white -draw "
