@@ -36,10 +36,9 @@ extension RealProcesses {
             for path in ["/a.png", "/b.png"] {
                 origin.route(path, .bytes(try Images.quadrants().png()))
             }
-            let file = TemporaryDirectory()
-            let text = Array("caches: [other]\nprofiles: {other: {cache: other}}\n".utf8)
-            let line = ["--config", file.write(text, to: "a.yaml"), "--allow-private-networks"]
-            try await withStack(line) { stack in
+            let folder = TemporaryDirectory()
+            let text = "caches: [other]\nprofiles: {other: {cache: other}}\n"
+            try await withStack(folder.configuration(text)) { stack in
                 let other = [["--profile", "default"], ["--profile", "other"]]
                 func load(_ more: [String]) throws -> [String?] {
                     try zip(urls, other).map { url, profile in

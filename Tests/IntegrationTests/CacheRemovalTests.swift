@@ -125,10 +125,8 @@ extension RealProcesses {
         @Test func settingsOfTheFileHoldAtOnce() async throws {
             photo.origin.route("/*", .jpeg(photo.new))
             let folder = TemporaryDirectory()
-            let path = folder.write(
-                Array("caches: {default: {disk-entries: 2}}\n".utf8), to: "a.yaml")
-            let line = ["--config", path, "--allow-private-networks", "--disk-entries", "9"]
-            try await withStack(line) { stack in
+            let file = folder.configuration("caches: {default: {disk-entries: 2}}\n")
+            try await withStack(file + ["--disk-entries", "9"]) { stack in
                 func load(_ numbers: Range<Int>) throws {
                     for number in numbers {
                         let url = photo.origin.url("/\(number).jpg")
@@ -140,8 +138,7 @@ extension RealProcesses {
                     $0.caches.first?.diskEntriesMax == 2 && $0.caches[0].diskEntries <= 2
                         && $0.caches[0].diskEntriesTrimmed >= 3
                 }
-                _ = folder.write(
-                    Array("caches: {default: {disk-cache: no}}\n".utf8), to: "a.yaml")
+                _ = folder.configuration("caches: {default: {disk-cache: no}}\n")
                 try stack.send(.hangUp)
                 _ = try await stack.awaitStatus("the option again") {
                     $0.caches.first?.diskEntriesMax == 9

@@ -108,8 +108,7 @@ extension RealProcesses {
                     rules:
                       - {match: "\(origin.url("/a"))*", tags: [a1, a2], origin-tags: yes}
                 """
-            let path = folder.write(file, to: "a.yaml")
-            try await withStack(["--allow-private-networks", "--config", path]) { stack in
+            try await withStack(folder.configuration(file)) { stack in
                 func load(_ name: String, _ more: [String] = []) throws {
                     let wait = ["--option", "wait-store-cache"] + more
                     try stack.get([origin.url(name)] + wait).expect(0)

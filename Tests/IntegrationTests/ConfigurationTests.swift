@@ -3,13 +3,7 @@ extension RealProcesses {
     @Suite struct ConfigurationTests {
         private let folder = TemporaryDirectory()
 
-        private func write(_ text: String) -> String {
-            folder.write(text, to: "imagebus.yaml")
-        }
-
-        private func arguments(_ path: String) -> [String] {
-            ["--allow-private-networks", "--config", path]
-        }
+        private func write(_ text: String) -> [String] { folder.configuration(text) }
 
         private func origin() throws -> OriginServer {
             let origin = OriginServer()
@@ -29,7 +23,7 @@ extension RealProcesses {
 
         @Test func requestsBecomeWhatTheFileSays() async throws {
             let origin = try origin()
-            let path = write(
+            let arguments = write(
                 """
                 sources: ["http://127.0.0.1:*/*"]
                 caches: [products]
@@ -44,7 +38,7 @@ extension RealProcesses {
                       - {match: "http://*/private/*", download: no}
                   plain: {}
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 let card = try stack.get([origin.url("/a.jpg"), "--json"]).json()
                 #expect(card["format"]?.text == "webp")
                 #expect(card["width"]?.integer == 100)
@@ -88,8 +82,8 @@ extension RealProcesses {
                 profiles: {default: {transformer: card}}
                 """
             }
-            let path = write(file(100))
-            try await withStack(arguments(path)) { stack in
+            let arguments = write(file(100))
+            try await withStack(arguments) { stack in
                 func width() throws -> Int? {
                     try stack.get([origin.url("/a.jpg"), "--json"]).json()["width"]?.integer
                 }
@@ -152,7 +146,7 @@ extension RealProcesses {
 
         @Test func aSecretThatIsMissingAtTheStartCostsOnlyWhatNeedsIt() async throws {
             let origin = try origin()
-            let path = write(
+            let arguments = write(
                 """
                 profiles:
                   default:
@@ -160,7 +154,7 @@ extension RealProcesses {
                       - match: "http://*/private/*"
                         headers: {X-Api-Key: {file: \(folder.file("late"))}}
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
                 #expect(try stack.get([origin.url("/private/a.jpg")]).exitStatus != 0)
                 #expect(origin.requestCount("/private/a.jpg") == 0)
@@ -176,7 +170,7 @@ extension RealProcesses {
         @Test func aSecretIsReadAgainAndKeepsItsEntriesUnderItsName() async throws {
             let origin = try origin()
             let key = folder.write("first-secret\n", to: "key")
-            let path = write(
+            let arguments = write(
                 """
                 profiles:
                   default:
@@ -186,7 +180,7 @@ extension RealProcesses {
                         identity: partner-7
                   other: {}
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 let first = try stack.get([origin.url("/a.jpg"), "--json"]).json()
                 #expect(first["key"]?.text?.contains("-Auth(") == true)
                 let other = ["--profile", "other", "--json"]
@@ -242,8 +236,8 @@ extension RealProcesses {
                         headers: {X-Version: \(version), X-Api-Key: {file: \(key)}}
                 """
             }
-            let path = write(file("one"))
-            try await withStack(arguments(path)) { stack in
+            let arguments = write(file("one"))
+            try await withStack(arguments) { stack in
                 // A load is resolved when it arrives, so it shows when the new rules are in effect.
                 func awaitHeader(_ name: String, _ value: String, at path: String) throws {
                     let fromOrigin = ["--profile", "shop", "--option", "from-loader-only"]
@@ -269,7 +263,7 @@ extension RealProcesses {
         @Test func aCoordinatorThatAloneHasASecretStays() async throws {
             let origin = try origin()
             let key = folder.write("first-secret\n", to: "key")
-            let path = write(
+            let arguments = write(
                 """
                 profiles:
                   default:
@@ -278,7 +272,7 @@ extension RealProcesses {
                       - match: "http://*/private/*"
                         headers: {X-Api-Key: {file: \(folder.file("never"))}}
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 #expect(try stack.get([origin.url("/a.jpg")]).exitStatus == 0)
                 try FileDescriptor.open(folder.path, .directory).unlink("key")
                 try stack.run(["drain", "coordinator"]).expect(64, key)
@@ -297,14 +291,14 @@ extension RealProcesses {
             origin.route("/to-other", .redirect(to: other.url("/a.jpg")))
             origin.route("/to-stranger", .redirect(to: stranger.url("/a.jpg")))
             let key = folder.write("first-secret\n", to: "key")
-            let path = write(
+            let arguments = write(
                 """
                 sources: ["http://\(origin.authority)/*", "http://\(other.authority)/*"]
                 profiles:
                   default:
                     rules: [{match: "*", headers: {X-Api-Key: {file: \(key)}}}]
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 #expect(try stack.get([origin.url("/to-other"), "--json"]).exitStatus == 0)
                 let first = try #require(origin.requests("/to-other").first)
                 #expect(first.header("x-api-key") == "first-secret")
@@ -318,7 +312,7 @@ extension RealProcesses {
 
         @Test func aPrefetchFollowsTheRulesForEachURL() async throws {
             let origin = try origin()
-            let path = write(
+            let arguments = write(
                 """
                 caches: [private]
                 presets: {card: {resize: 100x100, format: png}}
@@ -329,7 +323,7 @@ extension RealProcesses {
                       - {match: "http://*/private/*", context: {image-cache: private}}
                       - {match: "http://*/a@2x.jpg", download: no}
                 """)
-            try await withStack(arguments(path)) { stack in
+            try await withStack(arguments) { stack in
                 let urls = ["/a.jpg", "/private/a.jpg", "/a@2x.jpg"].map { origin.url($0) }
                 try stack.run(["prefetch"] + urls).expect(0)
                 #expect(origin.requestCount("/a@2x.jpg") == 0)
@@ -348,7 +342,8 @@ extension RealProcesses {
         }
 
         @Test func aBrokenFileAtTheStartIsSaidAndEndsWith64() throws {
-            let path = write("caches: [a]\nprofiles: {default: {cash: a}}\n")
+            let path = folder.write(
+                "caches: [a]\nprofiles: {default: {cash: a}}\n", to: "imagebus.yaml")
             let places = ["--runtime-dir", folder.file("run"), "--cache-dir", folder.file("cache")]
             let serve = try CommandLineRun(["serve", "--config", path] + places).end()
             serve.expect(64, "\(path):2: ", "Did you mean 'cache'?")
@@ -362,7 +357,7 @@ extension RealProcesses {
             #expect(
                 fine.outputText == "\(good): ok, 2 sources, 6 caches, 3 presets, 1 key filter, "
                     + "1 serializer, 2 profiles, 5 rules, 5 loaders, 5 pools\n")
-            let bad = write("caches: [a b]\nsorces: []\n")
+            let bad = folder.write("caches: [a b]\nsorces: []\n", to: "imagebus.yaml")
             let faults = try CommandLineRun(
                 ["config", "check"], environment: ["IMAGEBUS_CONFIG": bad]
             ).end().expect(64)

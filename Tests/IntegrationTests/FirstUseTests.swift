@@ -112,9 +112,8 @@ extension RealProcesses {
         @Test func aSecretThatIsMissingIsNamedUntilItIsThere() async throws {
             let key = folder.file("partner.key")
             let rule = "{match: 'http://*/*', headers: {X-Key: {file: \(key)}}}"
-            let file = folder.write(
-                Array("profiles: {default: {rules: [\(rule)]}}\n".utf8), to: "imagebus.yaml")
-            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+            let arguments = folder.configuration("profiles: {default: {rules: [\(rule)]}}\n")
+            try await withStack(arguments) { stack in
                 let end = try stack.get([origin.url("/a.png")])
                 end.expect(66, "requires the file \(key) for this URL, but the secret ", "ENOENT")
                 #expect(origin.requests("/a.png").isEmpty)

@@ -253,8 +253,7 @@ extension RealProcesses {
             photo.answer(photo.old, "max-age=60, \(words)", age: age)
             let folder = TemporaryDirectory()
             let file = "profiles: {default: {rules: [{match: '*', \(setting)}]}}"
-            let path = folder.write(file, to: "a.yaml")
-            try await withClient(["--allow-private-networks", "--config", path]) { stack, client in
+            try await withClient(folder.configuration(file)) { stack, client in
                 _ = try await client.load(request()).response
                 _ = try await stack.awaitIdle()
                 photo.answer(.status(503))

@@ -11,20 +11,16 @@ extension RealProcesses {
                 origin.route("\(folder)/a.jpg", .jpeg(jpeg))
                 origin.route("\(folder)/a.png", .bytes(png))
             }
-            let path = folder.write(
-                Array(
-                    """
-                    profiles:
-                      default:
-                        rules:
-                          - {match: "http://*/strict/*", pixel-limit: 2K}
-                          - {match: "http://*/wide/*", pixel-limit: 200M}
-                          - {match: "http://*/short/*", body-limit: 100}
-                    """.utf8), to: "imagebus.yaml")
-            let arguments = [
-                "--allow-private-networks", "--config", path, "--pixel-limit", "100K",
-            ]
-            try await withStack(arguments) { stack in
+            let file = folder.configuration(
+                """
+                profiles:
+                  default:
+                    rules:
+                      - {match: "http://*/strict/*", pixel-limit: 2K}
+                      - {match: "http://*/wide/*", pixel-limit: 200M}
+                      - {match: "http://*/short/*", body-limit: 100}
+                """)
+            try await withStack(file + ["--pixel-limit", "100K"]) { stack in
                 func details(_ path: String, _ words: [String] = []) throws -> [String?] {
                     let end = try stack.get([origin.url(path), "--json"] + words)
                     guard end.exitStatus != 0 else { return [] }

@@ -11,8 +11,7 @@ extension RealProcesses {
             let origin = OriginServer("/a.png", .bytes(image))
             let text =
                 "caches:\n  hot: {memory-entries: 2, disk-entries: 4, low-water: 100}\n  cold:\n"
-            let path = folder.write(text, to: "imagebus.yaml")
-            try await withStack(["--allow-private-networks", "--config", path]) { stack in
+            try await withStack(folder.configuration(text)) { stack in
                 for number in 0..<6 {
                     for cache in ["hot", "cold"] {
                         let url = origin.url("/a.png?\(cache)\(number)")

@@ -17,8 +17,7 @@ extension RealProcesses {
         private var bundled: String { folder.file("bundled") }
 
         private func configuration(_ text: String) -> [String] {
-            let path = folder.write(text, to: "imagebus.yaml")
-            return ["--allow-private-networks", "--config", path]
+            return folder.configuration(text)
         }
 
         private func url(_ number: Int) -> String { origin.url("/a.png?\(number)") }

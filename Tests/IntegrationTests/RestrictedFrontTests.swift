@@ -66,14 +66,13 @@ extension RealProcesses {
         func removalsAreTheOperatorsToPermit(isPermitted: Bool) async throws {
             origin.route("/d.png", .bytes(try Images.waves(width: 60, height: 30).png()))
             let folder = TemporaryDirectory()
-            let file = folder.write(
-                Array(
-                    """
-                    key-filters: {plain: {drop-query: [v]}}
-                    profiles:
-                      web: {key-filter: plain, front: {removals: \(isPermitted ? "yes" : "no")}}
-                    """.utf8), to: "imagebus.yaml")
-            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+            let arguments = folder.configuration(
+                """
+                key-filters: {plain: {drop-query: [v]}}
+                profiles:
+                  web: {key-filter: plain, front: {removals: \(isPermitted ? "yes" : "no")}}
+                """)
+            try await withStack(arguments) { stack in
                 let web = try stranger(of: stack)
                 let url = origin.url("/d.png?v=1")
                 for request in [ImageRequest(url: url), ImageRequest(url, fit: 20)] {
@@ -125,16 +124,15 @@ extension RealProcesses {
         @Test func theOperatorMayPermitMore() async throws {
             origin.route("/c.png", .bytes(try Images.waves(width: 60, height: 30).png()))
             let folder = TemporaryDirectory()
-            let file = folder.write(
-                Array(
-                    """
-                    sources: ["http://127.0.0.1:*/*"]
-                    profiles:
-                      web:
-                        front:
-                          {headers: [X-Mine], upload-bytes: 2K, tag-prefix: "shop:", refresh: yes}
-                    """.utf8), to: "imagebus.yaml")
-            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+            let arguments = folder.configuration(
+                """
+                sources: ["http://127.0.0.1:*/*"]
+                profiles:
+                  web:
+                    front:
+                      {headers: [X-Mine], upload-bytes: 2K, tag-prefix: "shop:", refresh: yes}
+                """)
+            try await withStack(arguments) { stack in
                 let web = try stranger(of: stack)
                 let request = ImageRequest(origin.url("/c.png"), fit: 20)
                 let permitted = ["headers", "tags", "refresh", "past the cache"]
@@ -160,14 +158,13 @@ extension RealProcesses {
         @Test func theProfileOfStrangersIsNotThatOfClients() async throws {
             origin.route("/b.png", .bytes(try Images.waves(width: 64, height: 64).png()))
             let folder = TemporaryDirectory()
-            let file = folder.write(
-                Array(
-                    """
-                    sources: ["http://127.0.0.1:*/*"]
-                    presets: {small: {resize: 16x16, format: png}}
-                    profiles: {web: {transformer: small}}
-                    """.utf8), to: "imagebus.yaml")
-            try await withStack(["--allow-private-networks", "--config", file]) { stack in
+            let arguments = folder.configuration(
+                """
+                sources: ["http://127.0.0.1:*/*"]
+                presets: {small: {resize: 16x16, format: png}}
+                profiles: {web: {transformer: small}}
+                """)
+            try await withStack(arguments) { stack in
                 let request = ImageRequest(url: origin.url("/b.png"))
                 for _ in 1...3 {
                     let mine = try await stack.client().load(request).response

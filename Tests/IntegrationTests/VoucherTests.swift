@@ -122,8 +122,7 @@ extension RealProcesses {
                       - match: "http://*/*"
                         headers: {X-Api-Key: {file: \(key)}}
                 """
-            let path = folder.write(rules, to: "imagebus.yaml")
-            try await withClient(Self.usual + ["--config", path]) { _, client in
+            try await withClient(folder.configuration(rules)) { _, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 for round in 0..<5 {
                     let answer = try await client.load(request).response

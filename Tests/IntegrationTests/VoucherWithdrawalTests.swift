@@ -53,13 +53,11 @@ extension RealProcesses {
             let rounds = Effort.count("VOUCHER_RELOADS", short: 20, long: 10_000)
             photo.answerPlainly(photo.old)
             let edges = [40, 60]
-            func configure(_ edge: Int) -> String {
-                folder.write(
-                    Array("presets:\n  card: {resize: \(edge)x\(edge), format: png}\n".utf8),
-                    to: "imagebus.yaml")
+            func configure(_ edge: Int) -> [String] {
+                folder.configuration(
+                    "presets:\n  card: {resize: \(edge)x\(edge), format: png}\n")
             }
-            let arguments = Self.usual + ["--config", configure(edges[0])]
-            try await withStack(arguments) { stack in
+            try await withStack(configure(edges[0])) { stack in
                 let (client, admin) = (try stack.client(), try stack.operatorClient())
                 var request = ImageRequest(url: photo.url)
                 request.context.preset = "card"

@@ -38,6 +38,12 @@ public final class TemporaryDirectory: Sendable {
         write(Array(text.utf8), to: name)
     }
 
+    /// Writes a configuration and returns the arguments of a stack with it that may connect to
+    /// private networks.
+    public func configuration(_ text: String) -> [String] {
+        ["--allow-private-networks", "--config", write(text, to: "imagebus.yaml")]
+    }
+
     /// The names of the entries directly in this folder, sorted.
     public var entries: [String] { DirectoryEntries.names(path) }
 }

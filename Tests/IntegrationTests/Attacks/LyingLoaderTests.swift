@@ -14,11 +14,8 @@ extension RealProcesses {
         private func withPool(
             _ body: (StackHarness, ImagebusClient) async throws -> Void
         ) async throws {
-            let path = folder.write(Array(ExternalLoader.configuration.utf8), to: "imagebus.yaml")
-            let arguments = ["--allow-private-networks", "--config", path]
-            try await withStack(arguments, decoders: 1) { stack in
-                try await body(stack, try stack.client())
-            }
+            try await withClient(
+                folder.configuration(ExternalLoader.configuration), decoders: 1, body: body)
         }
 
         private func isServed(_ name: String, _ client: ImagebusClient) async -> Bool {

@@ -6,9 +6,7 @@ extension RealProcesses {
         private let folder = TemporaryDirectory()
 
         private func arguments(_ pools: String) -> [String] {
-            let text = "pools:\n\(pools)\n"
-            let path = folder.write(text, to: "imagebus.yaml")
-            return ["--allow-private-networks", "--config", path]
+            folder.configuration("pools:\n\(pools)\n")
         }
 
         /// An image that no built-in decoder accepts.

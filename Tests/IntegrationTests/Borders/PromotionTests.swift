@@ -16,7 +16,7 @@ extension RealProcesses {
         private var request: ImageRequest { ImageRequest(url, fit: 20) }
 
         /// Writes the configuration; without a program there is no process for the external cache.
-        private func configure(_ promotion: String, _ program: [String]) throws -> String {
+        private func configure(_ promotion: String, _ program: [String]) throws -> [String] {
             let command =
                 program.isEmpty ? "" : ", command: [\(program.joined(separator: ", "))]"
             let text = """
@@ -28,7 +28,7 @@ extension RealProcesses {
                 profiles: {default: {cache: tiers, original-cache: tiers}}
 
                 """
-            return folder.write(text, to: "imagebus.yaml")
+            return folder.configuration(text)
         }
 
         /// One stack makes the image and ends; then `body` runs with a second one, whose own cache
@@ -38,8 +38,7 @@ extension RealProcesses {
             body: (StackHarness, _ produced: ImageResponse) async throws -> Void
         ) async throws {
             let program = try [Programs.path(.extensionProbe), "cache", records.path]
-            let path = try configure(promotion, program)
-            let options = ["--allow-private-networks", "--config", path]
+            let options = try configure(promotion, program)
             let produced = try await withStack(options, decoders: 1) { maker in
                 try await maker.awaitWorker()
                 var request = request
@@ -163,10 +162,8 @@ extension RealProcesses {
             ["clear", "--all"],
         ])
         func whatIsRemovedMeanwhileStaysAway(words: [String]) async throws {
-            let path = try configure("disk", [try Programs.path(.dictionaryCache)])
-            try await withStack(
-                ["--allow-private-networks", "--config", path], decoders: 1
-            ) { stack in
+            let arguments = try configure("disk", [try Programs.path(.dictionaryCache)])
+            try await withStack(arguments, decoders: 1) { stack in
                 let produced = try await makeElsewhere(stack)
                 let process = try ProcessDescriptor(ProcessID(try await stack.awaitWorker().pid))
                 try process.send(.stop)

@@ -38,14 +38,12 @@ extension RealProcesses {
             let front = try SecureFront(origin, .selfSigned, of: authority)
             let other = try SecureFront(origin, .expired, of: authority)
             let folder = TemporaryDirectory()
-            let file = folder.write(
-                Array(
-                    """
-                    profiles:
-                      default:
-                        rules: [{match: "https://\(front.address)/*", tls-verify: no}]
-                    """.utf8), to: "imagebus.yaml")
-            let arguments = ["--allow-private-networks", "--config", file]
+            let arguments = folder.configuration(
+                """
+                profiles:
+                  default:
+                    rules: [{match: "https://\(front.address)/*", tls-verify: no}]
+                """)
             try await withStack(arguments, decoders: 1) { stack in
                 let image = try stack.get([front.url("/a.png"), "--json"]).expect(0)
                 #expect(try image.json()["key"]?.text == front.url("/a-TLS(unverified).png"))

@@ -22,10 +22,7 @@ extension RealProcesses {
                   both: {of: [own, theirs], store: serial}
 
                 """
-            let path = folder.write(text, to: "imagebus.yaml")
-            try await withStack(
-                ["--allow-private-networks", "--config", path], decoders: 1
-            ) { stack in
+            try await withStack(folder.configuration(text), decoders: 1) { stack in
                 try await stack.awaitWorker()
                 try await body(stack)
             }

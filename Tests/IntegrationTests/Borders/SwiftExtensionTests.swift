@@ -15,9 +15,7 @@ extension RealProcesses {
             let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
             let mine = "mine: {trust: external, \(pool), command: [\(words)]}"
             let text = "pools: {\(mine)\(beside)}\n\(more)"
-            let path = folder.write(text, to: "imagebus.yaml")
-            try await withStack(
-                ["--allow-private-networks", "--config", path], decoders: 1, body: body)
+            try await withStack(folder.configuration(text), decoders: 1, body: body)
         }
 
         private func withCoder(

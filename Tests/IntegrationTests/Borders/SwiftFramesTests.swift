@@ -16,9 +16,7 @@ extension RealProcesses {
                     command: [\(program), book]}
 
                 """
-            let path = folder.write(text, to: "imagebus.yaml")
-            try await withStack(
-                ["--allow-private-networks", "--config", path], decoders: 1, body: body)
+            try await withStack(folder.configuration(text), decoders: 1, body: body)
         }
 
         private func book(_ frames: [Pixels]) -> [UInt8] {

@@ -136,16 +136,14 @@ extension RealProcesses {
             for (index, name) in names.enumerated() {
                 photo.origin.route(name, .bytes(image).with(header: "Cache-Tag", "t\(index + 1)"))
             }
-            let file = folder.write(
-                Array(
-                    """
-                    profiles: {web: {origin-tags: yes}}
-                    gateway:
-                      {listen: "127.0.0.1:0", unsigned: yes, operator-tokens: \(tokens),
-                       operator-listen: "unix:\(socket)"}
-                    """.utf8), to: "a.yaml")
-            try await withStack(["--allow-private-networks", "--config", file], decoders: 1) {
-                stack in
+            let arguments = folder.configuration(
+                """
+                profiles: {web: {origin-tags: yes}}
+                gateway:
+                  {listen: "127.0.0.1:0", unsigned: yes, operator-tokens: \(tokens),
+                   operator-listen: "unix:\(socket)"}
+                """)
+            try await withStack(arguments, decoders: 1) { stack in
                 let port = try #require(
                     stack.gatewayURLs(1).first.flatMap(StackHarness.port(ofGateway:)))
                 func counts() throws -> [Int] {
@@ -167,8 +165,7 @@ extension RealProcesses {
                 #expect(try counts() == [2, 2, 2])
                 _ = try await stack.awaitIdle()
                 // The file no longer has operators, so the coordinator no longer permits removals.
-                folder.write(
-                    Array("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}".utf8), to: "a.yaml")
+                _ = folder.configuration("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}")
                 try stack.send(.hangUp)
                 try await pollUntil("a refusal") {
                     try ask("POST", "/-/purge?tag=none").status == 403
@@ -216,10 +213,10 @@ extension RealProcesses {
         @Test(arguments: [false, true])
         func theStackPermitsIt(isPermitted: Bool) async throws {
             photo.answerPlainly(photo.old)
-            let file = folder.write(
-                Array("profiles: {web: {front: {refresh: yes, removals: yes}}}".utf8), to: "b.yaml")
-            let config = isPermitted ? ["--config", file] : []
-            try await withStack(["--allow-private-networks"] + config, decoders: 1) { stack in
+            let file = folder.configuration(
+                "profiles: {web: {front: {refresh: yes, removals: yes}}}")
+            let arguments = isPermitted ? file : ["--allow-private-networks"]
+            try await withStack(arguments, decoders: 1) { stack in
                 let gateway = try GatewayProcess(
                     before: stack,
                     [

@@ -138,25 +138,21 @@ extension RealProcesses {
 
         @Test func listenersOfTheConfigurationAreLoadedAnew() async throws {
             try routeWaves()
-            func yaml(_ width: Int) -> [UInt8] {
-                Array(
-                    """
-                    gateway:
-                      unsigned: yes
-                      base-url: \(bench.origin.url("/"))
-                      listeners:
-                        - listen: 127.0.0.1:0
-                          path-prefix: /img
-                          host: img.example.com
-                          preset-lines: ["default=w:\(width)"]
-                        - { listen: "127.0.0.1:0", grammar: thumbor, offer: none }
+            func yaml(_ width: Int) -> String {
+                """
+                gateway:
+                  unsigned: yes
+                  base-url: \(bench.origin.url("/"))
+                  listeners:
+                    - listen: 127.0.0.1:0
+                      path-prefix: /img
+                      host: img.example.com
+                      preset-lines: ["default=w:\(width)"]
+                    - { listen: "127.0.0.1:0", grammar: thumbor, offer: none }
 
-                    """.utf8)
+                """
             }
-            let path = folder.write(yaml(40), to: "imagebus.yaml")
-            try await withStack(
-                ["--allow-private-networks", "--config", path], decoders: 1
-            ) { stack in
+            try await withStack(folder.configuration(yaml(40)), decoders: 1) { stack in
                 let urls = try stack.gatewayURLs(2)
                 let ports = urls.compactMap(StackHarness.port(ofGateway:))
                 #expect(ports.count == 2)

@@ -100,10 +100,9 @@ extension RealProcesses {
         @Test func programAndFileTakeItToo() async throws {
             try routeImage()
             let inner = "unix:\(folder.file("inner.sock"))"
-            let file = folder.write(
-                Array("gateway: {listen: \"unix:\(socket)\", unsigned: yes}".utf8), to: "a.yaml")
-            try await withStack(["--allow-private-networks", "--config", file], decoders: 1) {
-                stack in
+            let arguments = folder.configuration(
+                "gateway: {listen: \"unix:\(socket)\", unsigned: yes}")
+            try await withStack(arguments, decoders: 1) { stack in
                 #expect(try stack.gatewayURLs(1) == ["unix:\(socket)"])
                 #expect(try get(bench.path("/a.jpg")).status == 200)
                 let gateway = try GatewayProcess(

@@ -50,8 +50,7 @@ extension RealProcesses {
 
         @Test func noEncodedSeparatorLeadsOutOfTheSources() async throws {
             let text = "sources: [\"\(origin.url("/pub/*"))\"]\n"
-            let file = folder.write(text, to: "imagebus.yaml")
-            let arguments = ["--allow-private-networks", "--config", file]
+            let arguments = folder.configuration(text)
             try await withClient(arguments, decoders: 1) { stack, client in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned"])
                 let permitted = try await client.load(origin.url("/pub/a.png")).response
