@@ -84,9 +84,9 @@ extension RealProcesses {
                 let folder = TemporaryDirectory()
                 let end = try stack.get(line + ["-o", folder.file("n.jpg")])
                 try #require(end.exitStatus == 0, "\(end)")
-                let estimate = try Tool.run(
+                let estimate = try Tool.text(
                     ["identify-im6.q16", "-format", "%Q", folder.file("n.jpg")])
-                #expect(String(decoding: estimate, as: UTF8.self) == "\(quality)")
+                #expect(estimate == "\(quality)")
                 let free = try explanation(stack, [line[0], "--format", "jpeg"])
                 #expect(free["transformed"]?["quality"] == .null)
             }

@@ -3,26 +3,10 @@ extension RealProcesses {
     @Suite struct GatewayOperationTests {
         private let origin = OriginServer()
 
-        private func withGateway(
-            _ arguments: [String],
-            _ body: (GatewayProcess, StackHarness) async throws -> Void
-        ) async throws {
-            try await withStack(decoders: 1) { stack in
-                try await body(try GatewayProcess(before: stack, arguments), stack)
-            }
-        }
-
-        private func routeImage() throws {
-            origin.route(
-                "/a.jpg",
-                .bytes(try Images.smallPhoto())
-                    .with(header: "Cache-Control", "max-age=600"))
-        }
-
         private var path: String { "/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))" }
 
         @Test func figuresAreReadElsewhereAndAreWhatHappened() async throws {
-            try routeImage()
+            try origin.routeFresh()
             try await withGateway(
                 ["--unsigned", "--metrics-listen", "127.0.0.1:0", "--allow-origin", "*"]
             ) { gateway, _ in
@@ -36,8 +20,7 @@ extension RealProcesses {
                 client.get("/metrics")
                 let answer = client.whole()
                 #expect(answer.status == 200 && answer.field("Access-Control-Allow-Origin") == "*")
-                let samples = try PrometheusParser.samples(
-                    String(decoding: answer.body, as: UTF8.self))
+                let samples = try PrometheusParser.samples(answer.text)
                 func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
                     samples.first { $0.name == name && $0.labels == labels }?.value
                 }
@@ -78,7 +61,7 @@ extension RealProcesses {
         }
 
         @Test func readyIsAnImageThroughTheStackAndProbesAreNoLoad() async throws {
-            try await withGateway(["--unsigned"]) { gateway, stack in
+            try await withGateway { gateway, stack in
                 let before = try await stack.operatorClient().status()
                 for _ in 0..<50 { #expect(try gateway.get("/ready").status == 200) }
                 let after = try await stack.operatorClient().status()
@@ -110,7 +93,7 @@ extension RealProcesses {
         }
 
         @Test func withoutACoordinatorItIsNotReady() async throws {
-            try await withGateway(["--unsigned"]) { gateway, stack in
+            try await withGateway { gateway, stack in
                 #expect(try gateway.get("/ready").status == 200)
                 try stack.send(.terminate)
                 #expect(try stack.awaitEnd() == "exit 0")
@@ -125,7 +108,7 @@ extension RealProcesses {
 
         @Test func keysAreReadAnewWholeOrNotAtAll() async throws {
             let folder = TemporaryDirectory()
-            let keys = folder.write("736563726574 68656c6c6f\n", to: "keys")
+            let keys = folder.write("# one\n736563726574 68656c6c6f\n", to: "keys")
             let signed =
                 "/oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8/rs:fill:300:400:0/g:sm/"
                 + "aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"
@@ -154,8 +137,7 @@ extension RealProcesses {
             try await withGateway(arguments) { gateway, _ in
                 let page = try gateway.get("/")
                 #expect(page.status == 200, "\(page.head)")
-                let text = String(decoding: page.body, as: UTF8.self)
-                let example = try #require(text.split(separator: "<pre>").last)
+                let example = try #require(page.text.split(separator: "<pre>").last)
                     .prefix { $0 != "<" }
                 let settings = arguments.map {
                     $0.hasPrefix("--") ? "--gateway" + $0.dropFirst() : $0
@@ -199,14 +181,9 @@ extension RealProcesses {
 
         /// Idle connections.
         private final class Crowd {
-            private var members: [Member] = []
+            private var members: [HeldClient] = []
 
-            private final class Member {
-                let client: RawClient
-                init(_ client: consuming RawClient) { self.client = client }
-            }
-
-            func add(_ client: consuming RawClient) { members.append(Member(client)) }
+            func add(_ client: consuming RawClient) { members.append(HeldClient(client)) }
 
             /// Whether a sample of them, including the first and the last, gets another response.
             func holdsAll() -> Bool {
@@ -220,8 +197,8 @@ extension RealProcesses {
         }
 
         @Test func itsDoorsAreShutFromInside() async throws {
-            try routeImage()
-            try await withGateway(["--unsigned"]) { gateway, stack in
+            try origin.routeFresh()
+            try await withGateway { gateway, stack in
                 #expect(try gateway.get(path).status == 200)
                 let report = try await stack.awaitStatus("a gateway") { !$0.fronts.isEmpty }
                 let layers = try #require(report.fronts.first).process.sandbox

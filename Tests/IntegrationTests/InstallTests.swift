@@ -8,12 +8,11 @@ extension RealProcesses {
                 RepositoryRoot.file("scripts/install"), "--root", folder.path,
             ])
             let share = folder.file("usr/local/share")
-            let page = String(
-                decoding: try Tool.run(["man", "-M", "\(share)/man", "imagebus"]), as: UTF8.self)
+            let page = try Tool.text(["man", "-M", "\(share)/man", "imagebus"])
             #expect(page.contains("IMAGEBUS(1)") && page.contains("EXIT STATUS"))
             let bash = "source $1/bash-completion/completions/imagebus; complete -p imagebus"
-            let output = try Tool.run(["bash", "--norc", "-c", bash, "bash", share])
-            #expect(String(decoding: output, as: UTF8.self) == "complete -F _imagebus imagebus\n")
+            let output = try Tool.text(["bash", "--norc", "-c", bash, "bash", share])
+            #expect(output == "complete -F _imagebus imagebus\n")
             // fish looks there by default, for existing commands.
             let path = "PATH=\(folder.file("usr/local/bin")):/usr/bin:/bin"
             let offered = try Tool.run([

@@ -68,8 +68,7 @@ extension RealProcesses {
                 try Images.waves(width: 64, height: 48).jpeg(quality: 80), to: "photos/a/b.jpg")
             let path = configuration(
                 server, secret: S3Server.secretAccessKey, match: "gs://photos/*")
-            try await withStack(["--config", path], decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+            try await withGateway(stack: ["--config", path]) { gateway, _ in
                 let answer = try gateway.get("/unsafe/w:32/plain/gs://photos/a/b.jpg@png")
                 #expect(answer.status == 200, "\(answer.head)")
                 #expect(try Pixels(decoding: answer.body).size == "32x24")

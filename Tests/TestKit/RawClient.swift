@@ -202,6 +202,9 @@ public struct RawClient: ~Copyable, Sendable {
                 .map { String($0.dropFirst(prefix.count)) }
         }
 
+        /// The bytes after the head as text.
+        public var text: String { String(decoding: body, as: UTF8.self) }
+
         var isWhole: Bool {
             guard !head.isEmpty else { return false }
             if status == 304 { return true }

@@ -13,6 +13,11 @@ public enum Tool {
         return end.output
     }
 
+    /// The same as text.
+    public static func text(_ line: [String], input: [UInt8]? = nil) throws -> String {
+        String(decoding: try run(line, input: input), as: UTF8.self)
+    }
+
     /// The path of a program. Throws a `StackFailure` of one line with its name if it isn't
     /// installed.
     static func path(of name: String) throws -> String {

@@ -23,8 +23,7 @@ extension RealProcesses {
         @Test func aDrawingThatCrashesInTwoSizesIsNotTriedInOthers() async throws {
             origin.route("/bad.svg", .bytes(Self.crashing))
             origin.route("/good.svg", .bytes(Drawings.svgQuarters()))
-            try await withStack(Self.arguments, decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+            try await withGateway(stack: Self.arguments) { gateway, stack in
                 for width in 40..<50 {
                     #expect(try gateway.get(path("/bad.svg", width: width)).status == 422)
                 }
@@ -40,8 +39,8 @@ extension RealProcesses {
                 "<filter id='f'>\(noise)</filter>"
                 + "<rect width='100' height='100' filter='url(#f)'/>"
             origin.route("/slow.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
-            try await withStack(Self.arguments, decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned", "--timeout", "3"])
+            let limited = ["--unsigned", "--timeout", "3"]
+            try await withGateway(limited, stack: Self.arguments) { gateway, stack in
                 var statuses: [Int] = []
                 // A drawing assigned just as the worker restarted had less than a second.
                 for _ in 0..<12 where statuses.last != 422 {
@@ -57,8 +56,7 @@ extension RealProcesses {
         @Test func drawingsThatCrashKeepNoOtherWaitingForAProcess() async throws {
             origin.route("/bad/*", .bytes(Self.crashing))
             origin.route("/good/*", .bytes(Drawings.svgQuarters()))
-            try await withStack(Self.arguments, decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+            try await withGateway(stack: Self.arguments) { gateway, stack in
                 let memory = try ShippedMemory(stack, gateway)
                 let httpClient = HonestHTTPClient(port: gateway.port, interval: .milliseconds(100))
                 let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }

@@ -16,8 +16,7 @@ struct LimitAttack: Sendable {
     /// images are loaded in time.
     func expectRefusalsThatDelayNobody() async throws {
         origin.route("/good/*", .bytes(try Images.quadrants().png()))
-        try await withStack(decoders: 1) { stack in
-            let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+        try await withGateway { gateway, stack in
             let memory = try ShippedMemory(stack, gateway)
             let httpClient = HonestHTTPClient(port: gateway.port, interval: interval)
             let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }
@@ -30,10 +29,7 @@ struct LimitAttack: Sendable {
                     guard let client = try? RawClient(port: port, from: 9) else { return }
                     client.get(path(file(number)))
                     let answer = longestJob.measure { client.whole() }
-                    let isRefused =
-                        answer.status == 422
-                        && String(decoding: answer.body, as: UTF8.self).contains("limitExceeded")
-                    if isRefused {
+                    if answer.status == 422, answer.text.contains("limitExceeded") {
                         refused.withLock { $0 += 1 }
                     } else {
                         others.add(1, ordering: .relaxed)

@@ -140,10 +140,8 @@ extension RealProcesses {
 
         /// The metrics of the gateway, by name without the prefix; a label `limit` is appended.
         private func metrics(_ gateway: GatewayProcess) throws -> [String: Double] {
-            let port = try #require(gateway.metricsPort)
-            let text = String(decoding: try RawClient.get("/metrics", port).body, as: UTF8.self)
             var metrics: [String: Double] = [:]
-            for sample in try PrometheusParser.samples(text) {
+            for sample in try gateway.samples() {
                 let prefix = "imagebus_gateway_"
                 guard sample.name.hasPrefix(prefix) else { continue }
                 let limit = sample.labels["limit"].map { " \($0)" } ?? ""

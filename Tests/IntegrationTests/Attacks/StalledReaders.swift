@@ -1,11 +1,6 @@
 /// HTTP clients that request an image and then read only its head.
 final class StalledReaders {
-    private final class Reader {
-        let client: RawClient
-        init(_ client: consuming RawClient) { self.client = client }
-    }
-
-    private var readers: [Reader] = []
+    private var readers: [HeldClient] = []
 
     /// The receive buffer of a client that doesn't read, in bytes; the system may use more.
     private static let keptBytes: Int32 = 4_096
@@ -21,7 +16,7 @@ final class StalledReaders {
             let address = UInt8(Self.firstAddress + number % httpClients)
             let client = try RawClient(port: port, from: address, receiving: Self.keptBytes)
             client.get(target(number))
-            readers.append(Reader(client))
+            readers.append(HeldClient(client))
         }
     }
 

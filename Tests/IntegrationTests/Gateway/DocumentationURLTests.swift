@@ -199,7 +199,3 @@ extension RealProcesses {
         }
     }
 }
-
-extension RawClient.Response {
-    fileprivate var text: String { String(decoding: body, as: UTF8.self) }
-}

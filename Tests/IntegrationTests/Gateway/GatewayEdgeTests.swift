@@ -10,13 +10,6 @@ extension RealProcesses {
         private static let proxy: UInt8 = 9
         private let trusting = ["--trusted-proxy", "127.0.0.9"]
 
-        private func routeImage() throws {
-            bench.origin.route(
-                "/a.jpg",
-                .bytes(try Images.smallPhoto())
-                    .with(header: "Cache-Control", "max-age=600"))
-        }
-
         private func get(
             _ gateway: GatewayProcess, _ target: String, _ more: String = "",
             from lastByte: UInt8 = proxy
@@ -34,7 +27,7 @@ extension RealProcesses {
         // MARK: - Request ids
 
         @Test func theNamesOfAProxyAreFoundInTheLogsOfAllProcesses() async throws {
-            try routeImage()
+            try bench.origin.routeFresh()
             try await bench.run(
                 trusting + ["--access-log"], stack: ["--log-format", "json"]
             ) { gateway, stack in
@@ -59,7 +52,7 @@ extension RealProcesses {
         }
 
         @Test func theNamesOfOthersAreMadeHereAndFoundAsWell() async throws {
-            try routeImage()
+            try bench.origin.routeFresh()
             try await bench.run(
                 trusting, stack: ["--log-format", "json", "--log-level", "debug"]
             ) { gateway, stack in
@@ -82,7 +75,7 @@ extension RealProcesses {
         /// Such responses are kept whole, and the ids of one request must not leak into other
         /// responses.
         @Test func answersAtHandHaveTheNamesOfTheirOwnRequest() async throws {
-            try routeImage()
+            try bench.origin.routeFresh()
             try await bench.run(trusting) { gateway, stack in
                 _ = try get(gateway, bench.path("/a.jpg"))
                 _ = try await stack.awaitIdle()
@@ -132,35 +125,25 @@ extension RealProcesses {
                 trusting + ["--connections-per-address", "2", "--metrics-listen", "127.0.0.1:0"]
             ) { gateway, _ in
                 let proxied = try (0..<8).map { _ in
-                    Held(try RawClient(port: gateway.port, from: Self.proxy))
+                    HeldClient(try RawClient(port: gateway.port, from: Self.proxy))
                 }
-                let own = try (0..<5).map { _ in Held(try gateway.connect()) }
-                for held in proxied { #expect(held.asks() == 200) }
-                #expect(own.count { $0.asks() == 200 } == 2)
+                let own = try (0..<5).map { _ in HeldClient(try gateway.connect()) }
+                for held in proxied { #expect(asks(held) == 200) }
+                #expect(own.count { asks($0) == 200 } == 2)
                 let lines = try gateway.awaitLine { $0.contains("closed at the limit") }
                 let line = lines.first { $0.contains("closed at the limit") } ?? ""
                 #expect(line.contains("127.0.0.1") && line.contains("--trusted-proxy"))
-                let port = try #require(gateway.metricsPort)
-                let client = try RawClient(port: port)
-                client.get("/metrics")
-                let samples = try PrometheusParser.samples(
-                    String(decoding: client.whole().body, as: UTF8.self))
-                let refused = samples.first {
+                let refused = try gateway.samples().first {
                     $0.name == "imagebus_gateway_refused_connections_total"
                 }
                 #expect(refused?.value == 3)
             }
         }
 
-        private final class Held {
-            private let client: RawClient
-            init(_ client: consuming RawClient) { self.client = client }
-
-            /// The status of a response; 0: the connection is closed.
-            func asks() -> Int {
-                client.get("/live")
-                return client.whole().status
-            }
+        /// The status of a response; 0: the connection is closed.
+        private func asks(_ held: HeldClient) -> Int {
+            held.client.get("/live")
+            return held.client.whole().status
         }
 
         // MARK: - Log lines
@@ -176,7 +159,7 @@ extension RealProcesses {
                 _ = try await stack.awaitIdle()
                 let log = try LogLines(stack)
                 #expect(log.saying("job").isEmpty && log.saying("request").isEmpty)
-                try routeImage()
+                try bench.origin.routeFresh()
                 _ = try gateway.get(bench.path("/a.jpg"))
                 let lines = try requests(
                     gateway.awaitLine { $0.contains("w:40") || $0.contains("rs:") })
@@ -225,7 +208,7 @@ extension RealProcesses {
         // MARK: - X-Cache
 
         @Test func anAnswerSaysWhereTheImageCameFrom() async throws {
-            try routeImage()
+            try bench.origin.routeFresh()
             try await bench.run(["--allow-origin", "*"]) { gateway, stack in
                 func cache(_ options: String = "rs:fit:40:40", _ more: String = "") throws
                     -> String?

@@ -115,7 +115,7 @@ extension RealProcesses {
                         ? try ask("PURGE", "/any/w:10/plain/\(photo.url)")
                         : try ask("POST", "/-/purge", "{\"url\": \"\(photo.url)\"}")
                     #expect(answer.status == 200, "\(answer.head)")
-                    let text = String(decoding: answer.body, as: UTF8.self)
+                    let text = answer.text
                     #expect(text.hasPrefix("{\"disk\":2,\"memory\":"), "\(text)")
                     #expect(text.hasSuffix(",\"url\":\"\(photo.url)\"}\n"), "\(text)")
                     let next = try RawClient.get(path(), port)
@@ -125,7 +125,7 @@ extension RealProcesses {
                 let gone = try ask("PURGE", path("w:1"))
                 let none = try ask("PURGE", path("w:1"))
                 #expect(gone.status == 200 && none.status == 200)
-                #expect(String(decoding: none.body, as: UTF8.self).contains("\"disk\":0"))
+                #expect(none.text.contains("\"disk\":0"))
             }
         }
 
@@ -230,7 +230,7 @@ extension RealProcesses {
                 _ = try await stack.awaitIdle()
                 let purged = try ask("PURGE", path())
                 #expect(purged.status == (isPermitted ? 200 : 403), "\(purged.head)")
-                let text = String(decoding: purged.body, as: UTF8.self)
+                let text = purged.text
                 #expect(text.contains("profiles.web.front") == !isPermitted, "\(text)")
             }
         }

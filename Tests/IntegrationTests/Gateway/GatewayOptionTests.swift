@@ -55,13 +55,12 @@ extension RealProcesses {
 
         /// A gateway without keys and `--unsigned` reports that, and so do its responses.
         @Test func aGatewayThatRefusesEverybodySaysSo() async throws {
-            try await withStack(decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, [])
+            try await withGateway([]) { gateway, _ in
                 let lines = try gateway.awaitLine { $0.contains("all images are refused") }
                 #expect(lines.contains { $0.contains("--keys") && $0.contains("--unsigned") })
                 let answer = try gateway.get("/unsafe/plain/http://127.0.0.1/a.png")
                 #expect(answer.status == 403)
-                #expect(String(decoding: answer.body, as: UTF8.self).contains("has no keys"))
+                #expect(answer.text.contains("has no keys"))
             }
         }
 
@@ -71,16 +70,13 @@ extension RealProcesses {
             bench.origin.route("/a.png", .bytes(try Images.waves(width: 60, height: 40).png()))
             let folder = TemporaryDirectory()
             let keys = folder.write(text, to: "keys")
-            try await withStack(decoders: 1) { stack in
-                let gateway = try GatewayProcess(
-                    before: stack, ["--grammar", "thumbor", "--keys", keys])
+            try await withGateway(["--grammar", "thumbor", "--keys", keys]) { gateway, _ in
                 for key in ["one", "two"] {
                     let path = "30x20/\(bench.origin.url("/a.png"))"
                     let code = try Tool.run(
                         ["openssl", "dgst", "-sha1", "-hmac", key, "-binary"],
                         input: Array(path.utf8))
-                    let signature = String(
-                        decoding: try Tool.run(["base64", "-w0"], input: code), as: UTF8.self)
+                    let signature = try Tool.text(["base64", "-w0"], input: code)
                     let safe = signature.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
                     let answer = try gateway.get("/\(String(safe))/\(path)")
                     #expect(answer.status == 200, "\(key) \(answer.head)")

@@ -14,8 +14,8 @@ extension RealProcesses {
         ) throws -> (format: String, width: Int, height: Int, alpha: Bool, frames: Int) {
             let folder = TemporaryDirectory()
             let file = folder.write(bytes, to: "image")
-            let text = try Tool.run(["identify", "-format", "%m %w %h %A\n", file])
-            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+            let lines = try Tool.text(["identify", "-format", "%m %w %h %A\n", file])
+                .split(separator: "\n")
             let words = try #require(lines.first).split(separator: " ").map(String.init)
             try #require(words.count == 4)
             return (

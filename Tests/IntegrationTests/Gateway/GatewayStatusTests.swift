@@ -8,8 +8,7 @@ extension RealProcesses {
             retry: ClosedRange<Int>? = nil
         ) {
             #expect(answer.status == status, "\(answer.head)")
-            let text = String(decoding: answer.body, as: UTF8.self)
-            #expect(text.hasPrefix("\(code): "), "\(text)")
+            #expect(answer.text.hasPrefix("\(code): "), "\(answer.text)")
             #expect(answer.field("X-Imagebus-Error") == code)
             #expect(answer.field("Cache-Control") == "no-store")
             let seconds = answer.field("Retry-After").flatMap { Int($0) }
@@ -45,9 +44,8 @@ extension RealProcesses {
                 let json = try gateway.get(bench.path("/404"), "Accept: application/json\r\n")
                 #expect(json.field("Content-Type") == "application/json")
                 #expect(
-                    String(decoding: json.body, as: UTF8.self).hasPrefix(
-                        #"{"error":"invalidDownloadStatusCode","message":"the origin"#
-                    ))
+                    json.text.hasPrefix(
+                        #"{"error":"invalidDownloadStatusCode","message":"the origin"#))
                 let short = try gateway.get(bench.path("/short"))
                 #expect(short.status == 502, "\(short.head)")
                 let nobody = try gateway.get("/unsafe/w:9/plain/http://127.0.0.1:1/a")
@@ -95,8 +93,7 @@ extension RealProcesses {
         }
 
         @Test func addressesThatAreForbiddenAre403() async throws {
-            try await withStack([], decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+            try await withGateway(stack: []) { gateway, _ in
                 expect(try gateway.get(bench.path("/a.jpg")), 403, "addressForbidden")
                 #expect(bench.origin.totalRequestCount == 0)
             }

@@ -82,14 +82,12 @@ extension RealProcesses {
         {
             let file = folder.write(bytes, to: "image")
             if bytes.count > 12, bytes[4..<12].elementsEqual("ftypavif".utf8) {
-                let info = String(
-                    decoding: try Tool.run(["avifdec", "--info", file]), as: UTF8.self)
+                let info = try Tool.text(["avifdec", "--info", file])
                 let line = info.split(separator: "\n").first { $0.contains("Resolution") }
                 let words = line?.split { !$0.isNumber }.compactMap { Int($0) }
                 return ("image/avif", words?.first ?? 0)
             }
-            let text = String(
-                decoding: try Tool.run(["identify", "-format", "%m %w\n", file]), as: UTF8.self)
+            let text = try Tool.text(["identify", "-format", "%m %w\n", file])
             let words = text.split { $0.isWhitespace }
             return ("image/\(words[0].lowercased())", Int(words[1]) ?? 0)
         }

@@ -6,14 +6,11 @@ extension RealProcesses {
 
         init() throws { photo = try ChangingImage() }
 
-        private func withGateway(
-            _ arguments: [String] = ["--unsigned", "--assume-fresh", "86400"],
+        private func run(
             _ body: (GatewayProcess, StackHarness) async throws -> Void
         ) async throws {
             photo.answerPlainly(photo.old)
-            try await withStack(decoders: 1) { stack in
-                try await body(try GatewayProcess(before: stack, arguments), stack)
-            }
+            try await withGateway(["--unsigned", "--assume-fresh", "86400"], body)
         }
 
         private func path(_ options: String = "f:png") -> String {
@@ -35,16 +32,14 @@ extension RealProcesses {
         }
 
         @Test func whatWasRemovedIsNotGivenAgain() async throws {
-            try await withGateway { gateway, stack in
+            try await run { gateway, stack in
                 let first = try await heat(gateway, stack, path())
                 #expect(first.status == 200)
                 let admin = try stack.operatorClient()
                 var last = first
                 for round in 1...40 {
                     photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)
-                    var selection = EntrySelection()
-                    selection.url = photo.url
-                    _ = try await admin.remove(selection)
+                    _ = try await admin.remove(photo.url)
                     let next = try gateway.get(path())
                     #expect(next.status == 200 && next.body != last.body, "round \(round)")
                     for _ in 0..<5 { #expect(try gateway.get(path()).body == next.body) }
@@ -54,7 +49,7 @@ extension RealProcesses {
         }
 
         @Test func eachKindOfRequestHasItsOwn() async throws {
-            try await withGateway { gateway, stack in
+            try await run { gateway, stack in
                 let types = [
                     "image/avif,*/*": "image/avif", "image/webp,*/*;q=0.5": "image/webp",
                     "image/jpeg": "image/jpeg", "*/*": "image/jpeg", "image/png": "image/png",
@@ -75,7 +70,7 @@ extension RealProcesses {
         }
 
         @Test func conditionsAndRangesHold() async throws {
-            try await withGateway { gateway, stack in
+            try await run { gateway, stack in
                 let whole = try await heat(gateway, stack, path())
                 let tag = try #require(whole.field("ETag"))
                 for _ in 0..<20 {
@@ -101,7 +96,7 @@ extension RealProcesses {
 
         /// One connection, many requests: the same response each time, and each is counted.
         @Test func aConnectionIsAnsweredManyTimes() async throws {
-            try await withGateway { gateway, stack in
+            try await run { gateway, stack in
                 let whole = try await heat(gateway, stack, path())
                 let before = try await stack.awaitStatus("a status") { _ in true }
                 let client = try gateway.connect()

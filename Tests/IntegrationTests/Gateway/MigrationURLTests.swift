@@ -11,10 +11,6 @@ extension RealProcesses {
             bench.origin.route("/m.png", .bytes(try Images.waves(width: 20, height: 20).png()))
         }
 
-        private func text(_ answer: RawClient.Response) -> String {
-            String(decoding: answer.body, as: UTF8.self)
-        }
-
         /// Each name in place of the one in the example.
         private func spellings(_ row: WebDocument.Row) -> [String] {
             row.names.map { name in
@@ -49,7 +45,7 @@ extension RealProcesses {
                 }
                 for name in absent {
                     let answer = try gateway.get(bench.path("/a.jpg", "\(name):1"))
-                    #expect(answer.status == 501 && text(answer).contains(name), "\(name)")
+                    #expect(answer.status == 501 && answer.text.contains(name), "\(name)")
                 }
             }
         }
@@ -74,10 +70,10 @@ extension RealProcesses {
                 }
                 for name in page.rows(below: "Filters").filter(\.isAbsent).flatMap(\.names) {
                     let answer = try gateway.get("/unsafe/filters:\(name)(1)/\(source)")
-                    #expect(answer.status == 501 && text(answer).contains(name), "\(name)")
+                    #expect(answer.status == 501 && answer.text.contains(name), "\(name)")
                 }
                 let drawn = try gateway.get("/unsafe/debug/90x80/\(source)")
-                #expect(drawn.status == 501 && text(drawn).contains("debug"), "\(drawn.head)")
+                #expect(drawn.status == 501 && drawn.text.contains("debug"), "\(drawn.head)")
             }
         }
 

@@ -12,8 +12,7 @@ extension RealProcesses {
             let waves = Images.waves(width: 160, height: 80)
             bench.origin.route("/a.jpg", .bytes(try waves.jpeg(quality: 90)))
             let keys = folder.write("736563726574 68656C6C6F\n", to: "keys")
-            try await withStack(decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--keys", keys])
+            try await withGateway(["--keys", keys]) { gateway, stack in
                 let source = bench.origin.url("/a.jpg?q=1@2")
                 let produced = try url(["build", "rs:fit:40:40", source, "--gateway-keys", keys])
                 #expect(produced.exitStatus == 0, "\(produced)")

@@ -44,17 +44,16 @@ extension RealProcesses {
             let keys = folder.write(
                 Array((isImgproxy ? "736563726574 68656c6c6f\n" : "lilac\n").utf8), to: "keys")
             let signed = isImgproxy ? Self.imgproxy : Self.thumbor
-            try await withStack([], decoders: 1) { stack in
-                let gateway = try GatewayProcess(
-                    before: stack, ["--grammar", grammar, "--keys", keys])
+            let arguments = ["--grammar", grammar, "--keys", keys]
+            try await withGateway(arguments, stack: []) { gateway, _ in
                 // Passed to the stack, whose address policy rejects it with its own error.
                 let good = try gateway.get("/\(signed.signature)/\(signed.rest)")
                 #expect(good.status == 403)
-                #expect(String(decoding: good.body, as: UTF8.self).contains("addressForbidden"))
+                #expect(good.text.contains("addressForbidden"))
                 #expect(signed.forgeries.count >= 24)
                 for forgery in signed.forgeries {
                     let answer = try gateway.get(forgery)
-                    let text = String(decoding: answer.body, as: UTF8.self)
+                    let text = answer.text
                     #expect([400, 403].contains(answer.status), "\(forgery): \(answer.head)")
                     #expect(!text.contains("addressForbidden"), "\(forgery): \(text)")
                 }

@@ -2,7 +2,6 @@ extension RealProcesses {
     /// Attacks on a gateway over HTTP: every request gets its expected status or none, nothing
     /// reaches the origin, no process dies, and no resources are leaked.
     @Suite struct HostileHTTPTests {
-        private static let openToLoopback = ["--allow-private-networks"]
         private let origin = OriginServer()
 
         private func path(_ name: String, _ options: String = "w:40") -> String {
@@ -13,7 +12,7 @@ extension RealProcesses {
             _ arguments: [String] = ["--unsigned"],
             _ body: (GatewayProcess, StackHarness) async throws -> Void
         ) async throws {
-            try await withStack(Self.openToLoopback, decoders: 1) { stack in
+            try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, arguments)
                 try await body(gateway, stack)
                 #expect(try gateway.get("/live").status == 200)
@@ -45,7 +44,7 @@ extension RealProcesses {
         /// Requests that close their own connections are awaited together.
         private func sendAll(to gateway: GatewayProcess) throws {
             let peers = try HostileRequest.all.filter(\.finishes).map { row in
-                let peer = Peer(try gateway.connect())
+                let peer = HeldClient(try gateway.connect())
                 send(row, to: peer.client)
                 return (row, peer)
             }
@@ -64,9 +63,8 @@ extension RealProcesses {
 
         private func expect(_ bytes: [UInt8], _ row: HostileRequest) {
             // If the stack was asked, it remembers failures for a while.
-            let statuses = RawClient.Response.all(in: bytes).map { answer in
-                String(decoding: answer.body, as: UTF8.self).hasPrefix("blacklisted")
-                    ? 400 : answer.status
+            let statuses = RawClient.Response.all(in: bytes).map {
+                $0.text.hasPrefix("blacklisted") ? 400 : $0.status
             }
             #expect(
                 statuses == row.statuses,
@@ -77,18 +75,12 @@ extension RealProcesses {
             #expect(heads.count - 1 == row.statuses.count, "\(row.name): \(text.prefix(400))")
         }
 
-        private final class Peer {
-            let client: RawClient
-            init(_ client: consuming RawClient) { self.client = client }
-        }
-
         @Test func aPipelineIsAnsweredInOrder() async throws {
             let gate = Gate()
             origin.route(
                 "/a.jpg",
-                .hangBody(
-                    until: gate, then: try Images.smallPhoto()
-                ).with(header: "Cache-Control", "max-age=600"))
+                .hangBody(until: gate, then: try Images.smallPhoto())
+                    .with(header: "Cache-Control", "max-age=600"))
             try await withGateway { gateway, _ in
                 let client = try gateway.connect()
                 let targets = [
@@ -110,10 +102,7 @@ extension RealProcesses {
         }
 
         @Test func fieldsThatAreNonsenseChangeNothing() async throws {
-            origin.route(
-                "/a.jpg",
-                .bytes(try Images.smallPhoto())
-                    .with(header: "Cache-Control", "max-age=600"))
+            try origin.routeFresh()
             try await withGateway { gateway, _ in
                 let image = try gateway.get(path("/a.jpg"))
                 #expect(image.status == 200)
@@ -173,7 +162,7 @@ extension RealProcesses {
         }
 
         private func beSilentAThousandTimes(_ gateway: GatewayProcess) async throws {
-            var silent = try (0..<1_000).map { _ in Peer(try gateway.connect()) }
+            var silent = try (0..<1_000).map { _ in HeldClient(try gateway.connect()) }
             #expect(silent.count == 1_000)
             for place in 2..<UInt8(22) {
                 let other = try RawClient(port: gateway.port, from: place)
@@ -190,10 +179,8 @@ extension RealProcesses {
 
         @Test func largeRepliesThatNobodyReadsAreLetGoOf() async throws {
             // Bytes after an image are delivered with its source.
-            let image =
-                try Images.smallPhoto()
-                + [UInt8](repeating: 0, count: 12 << 20)
-            origin.route("/large", .bytes(image).with(header: "Cache-Control", "max-age=600"))
+            let image = try Images.smallPhoto() + [UInt8](repeating: 0, count: 12 << 20)
+            try origin.routeFresh("/large", image)
             try await withGateway { gateway, stack in
                 let target = path("/large", "raw:1")
                 let first = try gateway.get(target)

@@ -5,10 +5,8 @@ extension RealProcesses {
         private let origin = OriginServer()
 
         @Test func nobodySeesThatPartsAreReplaced() async throws {
-            origin.route(
-                "/a.jpg",
-                .bytes(try Images.waves(width: 640, height: 480).jpeg(quality: 90))
-                    .with(header: "Cache-Control", "max-age=600"))
+            try origin.routeFresh(
+                "/a.jpg", Images.waves(width: 640, height: 480).jpeg(quality: 90))
             let rounds = Effort.count("ROLLING_ROUNDS", short: 1, long: 20)
             try await withStack(decoders: 1) { stack in
                 var gateways = [try gateway(stack), try gateway(stack)]

@@ -43,6 +43,12 @@ public final class GatewayProcess {
         try RawClient.get(target, port, more)
     }
 
+    /// The metrics that it serves, with `--metrics-listen`.
+    public func samples() throws -> [PrometheusParser.Sample] {
+        guard let metricsPort else { throw StackFailure("the gateway serves no metrics") }
+        return try PrometheusParser.samples(RawClient.get("/metrics", metricsPort).text)
+    }
+
     /// Sends it a signal.
     public func send(_ signal: StackSignal) throws { try program.child.send(signal.signal) }
 
