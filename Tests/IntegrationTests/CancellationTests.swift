@@ -1,40 +1,17 @@
 extension RealProcesses {
     /// A cancel stops the transfer and doesn't affect other loads.
     @Suite struct CancellationTests {
-        @Test func ctrlCOnGetClosesTheConnectionToTheOrigin() async throws {
+        @Test(arguments: [false, true])
+        func aGetThatEndsClosesTheConnectionToTheOrigin(isKilled: Bool) async throws {
             let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
-                try load.send(.interrupt)
+                try load.send(isKilled ? .kill : .interrupt)
                 #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
-                let end = try load.end().expect(130)
-                #expect(try end.json()["error"]?["code"]?.integer == 2002)
+                let end = try load.end()
+                if isKilled { return }
+                #expect(try end.expect(130).json()["error"]?["code"]?.integer == 2002)
             }
-        }
-
-        @Test func aKilledGetClosesTheConnectionToTheOrigin() async throws {
-            let slow = try SlowImage()
-            try await withStack { stack in
-                let load = try await slow.begin(stack)
-                try load.send(.kill)
-                #expect(await slow.origin.waitForConnectionClosed("/slow.jpg"))
-                _ = try load.end()
-            }
-        }
-
-        @Test func cancellingOneOfTwoWaitersLeavesTheOtherServed() async throws {
-            let slow = try SlowImage()
-            try await withClient { _, client in
-                let url = slow.origin.url("/slow.jpg")
-                let stays = client.load(ImageRequest(url, fit: 100))
-                #expect(await slow.origin.waitForRequest("/slow.jpg"))
-                let leaves = client.load(ImageRequest(url, fit: 100))
-                leaves.cancel()
-                #expect(await leaves.errorCode == .cancelled)
-                slow.gate.open()
-                #expect(try await stays.response.info?.size == PixelSize(width: 100, height: 75))
-            }
-            #expect(slow.origin.requestCount("/slow.jpg") == 1)
         }
 
         @Test func cancellingTheAwaitingTaskCancelsTheLoad() async throws {

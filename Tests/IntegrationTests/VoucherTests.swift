@@ -9,8 +9,6 @@ extension RealProcesses {
 
         init() throws { photo = try ChangingImage() }
 
-        private static let usual = ["--allow-private-networks"]
-
         private func awaitHits(_ count: Int, _ stack: StackHarness) async throws {
             let report = try await stack.awaitStatus("\(count) hits by voucher to be told") {
                 $0.counter("voucherHits") ?? 0 >= count
@@ -20,7 +18,7 @@ extension RealProcesses {
 
         @Test func aRepeatedHitCostsNoMessageAndCounts() async throws {
             photo.answerPlainly(photo.old)
-            try await withClient(Self.usual) { stack, client in
+            try await withClient { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let first = try await client.learn(request)
                 let before = try await stack.awaitStatus("a status") { _ in true }
@@ -49,9 +47,6 @@ extension RealProcesses {
         }
 
         private static let changes = [
-            Change(testDescription: "removed") { stack, photo in
-                try stack.run(["cache", "remove", "--url", photo.url]).expect(0)
-            },
             Change(testDescription: "cleared") { stack, photo in
                 try stack.run(["cache", "clear", "--all"]).expect(0)
             },
@@ -68,18 +63,12 @@ extension RealProcesses {
                 }
                 _ = try stack.run(["cache", "clear", "--all"])
             },
-            Change(testDescription: "coordinator killed") { stack, photo in
-                let coordinator = stack.children.first { $0.name.hasPrefix("imagebus-coord") }
-                try coordinator?.kill()
-                #expect(try coordinator?.ends(within: defaultTimeout) == true)
-                try stack.run(["cache", "remove", "--url", photo.url]).expect(0)
-            },
         ]
 
         @Test(arguments: changes)
         private func whatHasChangedIsNotRepeated(change: Change) async throws {
             photo.answerPlainly(photo.old)
-            try await withClient(Self.usual) { stack, client in
+            try await withClient { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let old = try await client.learn(request)
                 photo.answerPlainly(photo.new)
@@ -96,7 +85,7 @@ extension RealProcesses {
         @Test(arguments: [["--vouchers", "0"], ["--log-requests", "all"]])
         func withoutVouchersAllIsAsked(arguments: [String]) async throws {
             photo.answerPlainly(photo.old)
-            try await withClient(Self.usual + arguments) { stack, client in
+            try await withClient(["--allow-private-networks"] + arguments) { stack, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 for _ in 0..<5 {
                     let answer = try await client.load(request).response
@@ -133,23 +122,9 @@ extension RealProcesses {
             }
         }
 
-        @Test func aDrainEndsThemAndTheNextCoordinatorIssuesItsOwn() async throws {
-            photo.answerPlainly(photo.old)
-            try await withClient(Self.usual) { stack, client in
-                let request = ImageRequest(photo.url, fit: 100)
-                let old = try await client.learn(request)
-                try stack.run(["drain", "coordinator"]).expect(0)
-                #expect(old.voucher?.use() == false)
-                let new = try await client.learn(request)
-                #expect(new.bytes?.array == old.bytes?.array)
-                let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
-                #expect(left.count { $0.hasPrefix("vouchers") } == 1, "\(left)")
-            }
-        }
-
         @Test func aClosedClientRepeatsNothing() async throws {
             photo.answerPlainly(photo.old)
-            try await withClient(Self.usual) { _, client in
+            try await withClient { _, client in
                 let request = ImageRequest(photo.url, fit: 100)
                 let answer = try await client.learn(request)
                 client.close()

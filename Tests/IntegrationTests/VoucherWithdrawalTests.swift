@@ -11,8 +11,6 @@ extension RealProcesses {
 
         init() throws { photo = try ChangingImage() }
 
-        private static let usual = ["--allow-private-networks"]
-
         /// Different bytes in each round, and in each half of it.
         private func image(_ round: Int, isNew: Bool = false) throws -> [UInt8] {
             try ChunkStack.image(2_048, seed: 2 * round + (isNew ? 1 : 0))
@@ -29,7 +27,7 @@ extension RealProcesses {
         /// The acknowledgment is the reply to the operator that removes.
         @Test func afterARemovalIsToldNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
-            try await withStack(Self.usual) { stack in
+            try await withStack { stack in
                 let (client, admin) = (try stack.client(), try stack.operatorClient())
                 var request = ImageRequest(url: photo.url)
                 request.originalStoreCacheTypes = .memory
@@ -91,7 +89,7 @@ extension RealProcesses {
         func afterARefusalIsToldNobodyRepeats(lags: Bool) async throws {
             let rounds = Effort.count("VOUCHER_REFUSALS", short: 20, long: 10_000)
             photo.answerPlainly(photo.old)
-            try await withStack(Self.usual) { stack in
+            try await withStack { stack in
                 let (client, other) = (try stack.client(), try stack.client())
                 let admin = try stack.operatorClient()
                 let coordinator = try await stack.coordinator().processID
@@ -122,7 +120,7 @@ extension RealProcesses {
         /// coordinator that the image varies by another request field than before.
         @Test func afterAnotherVaryIsSeenNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_VARIES", short: 20, long: 10_000)
-            try await withStack(Self.usual) { stack in
+            try await withStack { stack in
                 let (client, other) = (try stack.client(), try stack.client())
                 let admin = try stack.operatorClient()
                 func request(_ language: String) -> ImageRequest {
@@ -157,12 +155,14 @@ extension RealProcesses {
         func afterTheCoordinatorIsReplacedNobodyRepeats(isKilled: Bool) async throws {
             let rounds = Effort.count(
                 isKilled ? "VOUCHER_KILLS" : "VOUCHER_DRAINS", short: 3, long: 10_000)
-            try await withClient(Self.usual) { stack, client in
+            try await withClient { stack, client in
                 let request = ImageRequest(url: photo.url)
                 photo.answerPlainly(try image(-1, isNew: true))
                 for round in 0..<rounds {
                     let old = try await client.learn(request)
                     #expect(old.bytes?.array == (try image(round - 1, isNew: true)))
+                    let left = DirectoryEntries.names(stack.runtimeDirectory + "/front")
+                    #expect(isKilled || left.count { $0.hasPrefix("vouchers") } == 1, "\(left)")
                     let new = try image(round, isNew: true)
                     photo.answerPlainly(new)
                     if isKilled {

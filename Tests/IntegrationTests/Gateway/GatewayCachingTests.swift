@@ -113,16 +113,6 @@ extension RealProcesses {
 
         // MARK: - Overrides
 
-        @Test func theOperatorMayAssumeNothing() async throws {
-            let none = ["fresh", "stale-while-revalidate", "stale-if-error"].flatMap {
-                ["--assume-\($0)", "0"]
-            }
-            try await run(none) { _, proxy in
-                try route([], "/0.jpg")
-                try expect("no-cache", false, targets[0], proxy)
-            }
-        }
-
         /// thumbor's `max_age` sets the lifetime, but not the scope of caching.
         @Test(
             arguments: [
