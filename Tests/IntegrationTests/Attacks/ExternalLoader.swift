@@ -18,8 +18,8 @@ final class ExternalLoader {
         """
 
     /// Connects, with `bytes` in its segment.
-    init(_ stack: StackHarness, _ bytes: [UInt8]) throws {
-        worker = try WireWorker(external: "photos", stack)
+    init(_ stack: StackHarness, _ bytes: [UInt8], takesReleases: Bool = false) throws {
+        worker = try WireWorker(external: "photos", stack, takesReleases: takesReleases)
         guard case .downloadSettings = try worker.receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not told its settings", log: stack.logFile)
         }
@@ -54,6 +54,17 @@ final class ExternalLoader {
             throw StackFailure("the loader got no job")
         }
         return job
+    }
+
+    /// A preview that arrived before the end, `count` bytes in the segment after the first `offset`.
+    func preview(
+        of job: Job, at offset: Int, _ count: Int, _ format: ImageFormat, received: UInt64
+    ) -> JobProgress {
+        JobProgress(
+            id: job.id, attempt: job.attempt, received: received, expected: 1_000,
+            arrived: BlockReference(
+                segment: Forgery.segment, offset: 64 + UInt64(offset), length: UInt64(count),
+                block: BlockID(2)), format: format, isPreview: true)
     }
 
     /// Reports `count` loaded bytes; `change` falsifies the outcome.

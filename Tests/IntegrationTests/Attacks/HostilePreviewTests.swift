@@ -44,14 +44,11 @@ extension RealProcesses {
                     let url = "photos://album/\(preview.name).png"
                     let task = client.load(request(url), wantsInfo: true)
                     let job = try loader.job()
-                    let arrived = BlockReference(
-                        segment: Forgery.segment, offset: 64 + UInt64(image.count),
-                        length: UInt64(preview.bytes.count), block: BlockID(2))
                     try loader.worker.send(
                         .progress(
-                            JobProgress(
-                                id: job.id, attempt: job.attempt, received: 10, expected: 1_000,
-                                arrived: arrived, format: preview.stated, isPreview: true)))
+                            loader.preview(
+                                of: job, at: image.count, preview.bytes.count, preview.stated,
+                                received: 10)))
                     // After its block was released, or after some time.
                     _ = try? loader.worker.isReleased(BlockID(2), within: .seconds(1))
                     #expect(await kept(url, client) == nil)

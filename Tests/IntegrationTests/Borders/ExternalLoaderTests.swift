@@ -9,11 +9,7 @@ extension RealProcesses {
         private func withLoader(
             _ body: (StackHarness, ImagebusClient) async throws -> Void
         ) async throws {
-            let text = """
-                pools:
-                  photos: {kind: download, trust: external, schemes: [photos], credit: 2}
-                loaders:
-                  photos: {kind: pool, pool: photos}
+            let rules = """
                 profiles:
                   default:
                     rules:
@@ -21,43 +17,28 @@ extension RealProcesses {
                       - {match: "photos://kept/*", block: {foreign-failure: no}}
 
                 """
-            let path = folder.write(text, to: "imagebus.yaml")
-            try await withStack(["--config", path], decoders: 1) { stack in
-                try await body(stack, try stack.client())
-            }
-        }
-
-        /// A worker with bytes in its own segment.
-        private func worker(
-            _ stack: StackHarness, _ bytes: [UInt8], takesReleases: Bool = false
-        ) throws -> (WireWorker, LoaderBytes) {
-            let worker = try WireWorker(external: "photos", stack, takesReleases: takesReleases)
-            guard case .downloadSettings = try worker.receive(within: defaultTimeout) else {
-                throw StackFailure("a worker was not told its settings", log: stack.logFile)
-            }
-            let kept = try LoaderBytes(bytes, of: worker, in: stack)
-            try worker.announce()
-            return (worker, kept)
+            let path = folder.write(ExternalLoader.configuration + rules, to: "imagebus.yaml")
+            try await withClient(["--config", path], decoders: 1, body: body)
         }
 
         /// The job contains the URL and headers of the request and the name of the pool, with
         /// default transfer terms, since rules aren't passed on.
         @Test func aLoaderIsToldTheURLItsHeadersAndItsPool() async throws {
             try await withLoader { stack, client in
-                let (worker, kept) = try worker(stack, try Images.waves(width: 16, height: 8).png())
-                defer { kept.remove() }
+                let image = try Images.waves(width: 16, height: 8).png()
+                let loader = try ExternalLoader(stack, image)
                 var request = ImageRequest(url: "photos://me:secret@album/a.png")
                 request.headers = [HTTPHeader(name: "X-Album", value: "summer")]
                 let load = client.load(request)
-                let job = try #require(try worker.job(within: defaultTimeout))
+                let job = try loader.job()
                 guard case .fetch(let work) = job.work else {
                     Issue.record("\(job.work) came")
                     return
                 }
                 #expect(work.url == request.url && work.loader == .pool("photos"))
                 #expect(work.headers == request.headers && work.terms == TransferTerms())
-                try worker.send(.outcome(kept.outcome(of: job)))
-                #expect(try await load.response.bytes?.array == kept.bytes)
+                try loader.answer(job, image.count)
+                #expect(try await load.response.bytes?.array == image)
             }
         }
 
@@ -68,8 +49,7 @@ extension RealProcesses {
             let count: UInt64 = 10
             try await withLoader { stack, client in
                 let image = try Images.waves(width: 16, height: 8).png()
-                let (worker, kept) = try worker(stack, image, takesReleases: takesReleases)
-                defer { kept.remove() }
+                let loader = try ExternalLoader(stack, image, takesReleases: takesReleases)
                 var loads: [String: LoadTask] = [:]
                 for number in 1...count {
                     let url = "photos://album/\(number).png"
@@ -78,13 +58,12 @@ extension RealProcesses {
                 var (along, alone): ([BlockID], [BlockID]) = ([], [])
                 var answered: UInt64 = 0
                 while along.count + alone.count < count {
-                    switch try #require(try worker.receive(within: defaultTimeout)) {
+                    switch try #require(try loader.worker.receive(within: defaultTimeout)) {
                     case .release(let blocks): alone += blocks
                     case .job(let job):
                         along += job.released
                         answered += 1
-                        let block = BlockID(answered)
-                        try worker.send(.outcome(kept.outcome(of: job, in: block)))
+                        try loader.answer(job, image.count, block: BlockID(answered))
                         guard case .fetch(let work) = job.work else { break }
                         _ = try await loads[work.url]?.response
                     default: break
@@ -97,13 +76,12 @@ extension RealProcesses {
 
         @Test func aRuleThatWouldNotBeKeptIsRefused() async throws {
             try await withLoader { stack, client in
-                let (worker, kept) = try worker(stack, [1])
-                defer { kept.remove() }
+                let loader = try ExternalLoader(stack, [1])
                 let error = await #expect(throws: ImageError.self) {
                     try await client.load(ImageRequest(url: "photos://sealed/a.png")).response
                 }
                 #expect(error?.code == .invalidDownloadOperation, "\(String(describing: error))")
-                #expect(try worker.job(within: .zero) == nil)
+                #expect(try loader.worker.job(within: .zero) == nil)
             }
         }
 
@@ -115,19 +93,16 @@ extension RealProcesses {
             let preview = try small.webp(quality: 90)
             #expect(preview.count > 250)
             try await withLoader { stack, client in
-                let (worker, kept) = try worker(stack, image + preview)
-                defer { kept.remove() }
+                let loader = try ExternalLoader(stack, image + preview)
                 var request = ImageRequest("photos://album/b.png", fit: 20, format: .png)
                 request.options.insert(.progressiveLoad)
                 request.timeoutMilliseconds = 120_000
                 let task = client.load(request, wantsInfo: true)
-                let job = try #require(try worker.job(within: defaultTimeout))
+                let job = try loader.job()
                 #expect(job.wantsArrived)
-                var progress = JobProgress(
-                    id: job.id, attempt: job.attempt, received: 250, expected: 1_000,
-                    arrived: kept.reference(UInt64(image.count)..., BlockID(2)), format: .webp,
-                    isPreview: true)
-                try worker.send(.progress(progress))
+                var progress = loader.preview(
+                    of: job, at: image.count, preview.count, .webp, received: 250)
+                try loader.worker.send(.progress(progress))
                 var lastBlock: UInt64 = 2
                 var (partials, infos): ([ImageResponse], [ImageInfo]) = ([], [])
                 for await event in task.events {
@@ -135,17 +110,16 @@ extension RealProcesses {
                     case .info(let info): infos.append(info)
                     case .partial(let partial):
                         partials.append(partial)
-                        try worker.send(
-                            .outcome(kept.outcome(of: job, length: UInt64(image.count))))
+                        try loader.answer(job, image.count)
                     case .end(let result):
                         #expect(try result.get().info?.size == PixelSize(width: 20, height: 15))
                     case .progress(let update):
                         if update.received > 0 { #expect(update.received == 250) }
                         // No process had time to use it; it is sent again under another id.
-                        if partials.isEmpty, case .release = try worker.receive() {
+                        if partials.isEmpty, case .release = try loader.worker.receive() {
                             lastBlock += 1
                             progress.arrived?.block = BlockID(lastBlock)
-                            try worker.send(.progress(progress))
+                            try loader.worker.send(.progress(progress))
                         }
                     case .cached: break
                     }
@@ -160,45 +134,5 @@ extension RealProcesses {
                 #expect(infos.allSatisfy { $0.size == PixelSize(width: 160, height: 120) })
             }
         }
-    }
-}
-
-/// Bytes in the segment of a loader.
-private struct LoaderBytes {
-    let bytes: [UInt8]
-    private let folder: String
-    private let name: String
-
-    init(_ bytes: [UInt8], of worker: WireWorker, in stack: StackHarness) throws {
-        self.bytes = bytes
-        folder = "\(stack.runtimeDirectory)/arena/photos"
-        name = "\(worker.incarnation.value.hex).\(Forgery.segment)"
-        let file = try FileDescriptor.openDirectory(folder)
-            .open(name, [.readWrite, .create], mode: 0o640)
-        try file.reserve(byteCount: Int(Forgery.segmentBytes))
-        try bytes.withUnsafeBytes { try file.writeAll($0, at: 64) }
-    }
-
-    func remove() { try? FileDescriptor.openDirectory(folder).unlink(name) }
-
-    /// A reference to the bytes from an offset on.
-    func reference(_ range: PartialRangeFrom<UInt64>, _ block: BlockID) -> BlockReference {
-        BlockReference(
-            segment: Forgery.segment, offset: 64 + range.lowerBound,
-            length: UInt64(bytes.count) - range.lowerBound, block: block)
-    }
-
-    /// The first `length` bytes as the body of a job; nil: all.
-    func outcome(
-        of job: Job, length: UInt64? = nil, in block: BlockID = BlockID(1)
-    ) -> JobOutcome {
-        var reference = reference(0..., block)
-        reference.length = length ?? reference.length
-        return JobOutcome(
-            id: job.id, attempt: job.attempt,
-            result: .fetched(
-                FetchedBody(
-                    reference: reference, httpStatus: 200, effectiveURL: "photos://album/x",
-                    format: .png)), workMicroseconds: 1_000)
     }
 }

@@ -313,24 +313,14 @@ private struct OutsidePixels {
     static let color: [UInt8] = [10, 200, 30]
     private static let size = PixelSize(width: 16, height: 16)
 
-    private let path: String
+    private let file: WireWorker.SegmentFile
 
     init(of worker: WireWorker, in stack: StackHarness) throws {
-        let folder = "\(stack.runtimeDirectory)/arena/outside"
-        let name = "\(worker.incarnation.value.hex).\(Forgery.segment)"
-        path = "\(folder)/\(name)"
-        let file = try FileDescriptor.openDirectory(folder)
-            .open(name, [.readWrite, .create], mode: 0o640)
-        try file.reserve(byteCount: Int(Forgery.segmentBytes))
-        let samples = (0..<Self.size.width * Self.size.height).flatMap { _ in Self.color }
-        try samples.withUnsafeBytes { try file.writeAll($0, at: 64) }
+        file = try worker.makeSegment(in: stack, of: "outside")
+        try file.write((0..<Self.size.width * Self.size.height).flatMap { _ in Self.color })
     }
 
-    func remove() {
-        let cut = path.lastIndex(of: "/") ?? path.startIndex
-        try? FileDescriptor.openDirectory(String(path[..<cut]))
-            .unlink(String(path[path.index(after: cut)...]))
-    }
+    func remove() { file.remove() }
 
     /// An outcome of a decode, optionally with a false producer.
     func outcome(

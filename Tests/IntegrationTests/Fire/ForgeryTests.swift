@@ -57,13 +57,10 @@ extension RealProcesses {
         ) async throws {
             try await withGallery { stack, client, gallery in
                 let worker = try WireWorker(kind, stack, credit: 1_000)
-                let folder = try FileDescriptor.openDirectory(
-                    "\(stack.runtimeDirectory)/arena/\(kind.name)")
-                let name = "\(worker.incarnation.value.hex).\(Forgery.segment)"
-                if forgery == .fileTruncated {
-                    try folder.open(name, [.readWrite, .create]).reserve(byteCount: 8_192)
-                }
-                defer { try? folder.unlink(name) }
+                let file =
+                    forgery == .fileTruncated
+                    ? try worker.makeSegment(in: stack, of: kind.name, byteCount: 8_192) : nil
+                defer { file?.remove() }
                 try worker.announce()
                 let tasks = begin(1, "\(forgery)", client, gallery)
                 try worker.answer(1, with: forgery)

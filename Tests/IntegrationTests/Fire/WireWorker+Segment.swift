@@ -14,11 +14,12 @@ extension WireWorker {
         func remove() { try? FileDescriptor.openDirectory(folder).unlink(name) }
     }
 
-    /// Creates the segment that `announce` announces.
+    /// Creates the segment that `announce` announces, among those of a pool.
     func makeSegment(
-        in stack: StackHarness, byteCount: UInt64 = Forgery.segmentBytes
+        in stack: StackHarness, of pool: String = "transform",
+        byteCount: UInt64 = Forgery.segmentBytes
     ) throws -> SegmentFile {
-        let folder = "\(stack.runtimeDirectory)/arena/transform"
+        let folder = "\(stack.runtimeDirectory)/arena/\(pool)"
         let file = SegmentFile(
             folder: folder, name: "\(incarnation.value.hex).\(Forgery.segment)")
         try FileDescriptor.openDirectory(folder)
