@@ -53,9 +53,7 @@ extension RealProcesses {
             try await withClient { _, client in
                 var results: [Int: [UInt8]] = [:]
                 for side in sides {
-                    var request = ImageRequest(url, fit: side, options: .fromLoaderOnly)
-                    request.storeCacheTypes = .none
-                    request.originalStoreCacheTypes = .none
+                    var request = ImageRequest(url, fit: side).unstored
                     request.originalQueryCacheTypes = .none
                     results[side] = try await client.load(request).response.bytes?.array
                 }

@@ -65,7 +65,7 @@ extension RealProcesses {
                 let before = try await stack.operatorClient().status()
                 for _ in 0..<50 { #expect(try gateway.get("/ready").status == 200) }
                 let after = try await stack.operatorClient().status()
-                let loads = (after.counter("transforms") ?? 0) - (before.counter("transforms") ?? 0)
+                let loads = after.growth(of: "transforms", since: before)
                 #expect((1...49).contains(loads), "\(loads) canaries for 50 probes")
                 // Without a running decoder no canary succeeds. A decoder killed because it stalls
                 // has a successor, which is halted as well.

@@ -31,11 +31,9 @@ extension RealProcesses {
                 #expect(try client.loadAndWait(request).voucher?.use() == true)
                 try await awaitHits(1 + 1_000 + 2, stack)
                 let after = try await stack.awaitStatus("a status") { _ in true }
-                func grew(_ name: String) -> Int {
-                    (after.counter(name) ?? 0) - (before.counter(name) ?? 0)
-                }
-                #expect(grew("requests") - grew("voucherHits") <= 1)
-                #expect(grew("memoryHits") == grew("requests"))
+                let requests = after.growth(of: "requests", since: before)
+                #expect(requests - after.growth(of: "voucherHits", since: before) <= 1)
+                #expect(after.growth(of: "memoryHits", since: before) == requests)
                 #expect(photo.requestCount == 1)
             }
         }

@@ -8,6 +8,11 @@ extension StatusReport {
         counters.first { $0.name == name }.map { Int($0.value) }
     }
 
+    /// How much a counter has grown since an earlier report.
+    public func growth(of name: String, since earlier: StatusReport) -> Int {
+        (counter(name) ?? 0) - (earlier.counter(name) ?? 0)
+    }
+
     /// Whether there are no requests and no jobs, and every block has been released.
     public var isIdle: Bool {
         ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }

@@ -130,6 +130,15 @@ extension ImageRequest {
         output.format = format
         self.options = options
     }
+
+    /// The same load, made anew and stored nowhere.
+    public var unstored: ImageRequest {
+        var request = self
+        request.options.insert(.fromLoaderOnly)
+        request.storeCacheTypes = .none
+        request.originalStoreCacheTypes = .none
+        return request
+    }
 }
 
 extension LoadTask {

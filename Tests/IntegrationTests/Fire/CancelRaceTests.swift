@@ -4,8 +4,7 @@ extension RealProcesses {
         @Test func everyLoadHasOneTerminalHoweverItsCancelMeetsItsCompletion() async throws {
             let count = Effort.count("CANCELS", short: 10_000, long: 100_000)
             let random = Effort.generator("cancel race")
-            try await withStack { stack in
-                let gallery = try await Gallery(learnedBy: stack.client())
+            try await withGallery { stack, _, gallery in
                 try await warm(gallery, stack)
                 let before = try await stack.awaitIdle()
                 let race = try CancelRace(stack, gallery, random)
@@ -22,8 +21,7 @@ extension RealProcesses {
                 #expect(score.wrong.isEmpty, "\(Set(score.wrong))")
                 #expect(score.right + score.cancelled + score.stale == count)
                 #expect(score.right > count / 20 && score.cancelled > count / 20)
-                let requests = (after.counter("requests") ?? 0) - (before.counter("requests") ?? 0)
-                #expect(requests == count)
+                #expect(after.growth(of: "requests", since: before) == count)
                 try await expectRightPixels(gallery, stack)
             }
         }
@@ -31,8 +29,7 @@ extension RealProcesses {
         @Test func everyTaskEndsOnceHoweverItsCancelMeetsItsCompletion() async throws {
             let count = Effort.count("CANCELLED_TASKS", short: 2_000, long: 20_000)
             var random = Effort.generator("cancelled tasks")
-            try await withStack { stack in
-                let gallery = try await Gallery(learnedBy: stack.client())
+            try await withGallery { stack, _, gallery in
                 try await warm(gallery, stack)
                 let client = try stack.client()
                 var ends: [ImageEnd: Int] = [:]
@@ -58,8 +55,7 @@ extension RealProcesses {
 
         @Test func aCancelThatCrossesItsOutcomeCostsNoProcess() async throws {
             let random = Effort.generator("crossing cancels")
-            try await withStack { stack in
-                let gallery = try await Gallery(learnedBy: stack.client())
+            try await withGallery { stack, _, gallery in
                 try await warm(gallery, stack)
                 // Longer than the grace period of a cancel, so that the first ones are over.
                 let end = ContinuousClock.now.advanced(by: .seconds(1))

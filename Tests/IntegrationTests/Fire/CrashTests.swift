@@ -16,11 +16,11 @@ extension RealProcesses {
             try await withClient { stack, client in
                 let task = client.load(request(100))
                 try await crashTwice(stack)
-                #expect(await error(of: task) == .poisoned)
+                #expect(await task.errorCode == .poisoned)
 
                 // At once: nothing is fetched or decoded.
                 let before = try await OperatorClient(client).status()
-                #expect(await error(of: client.load(request(90))) == .poisoned)
+                #expect(await client.load(request(90)).errorCode == .poisoned)
                 let after = try await OperatorClient(client).status()
                 #expect(before.counter("fetches") == after.counter("fetches"))
                 #expect(before.counter("decodes") == after.counter("decodes"))
@@ -61,12 +61,8 @@ extension RealProcesses {
             }
         }
 
-        private func request(_ side: Int64) -> ImageRequest {
-            var request = ImageRequest(url, fit: Int(side))
-            request.options = .fromLoaderOnly
-            request.storeCacheTypes = .none
-            request.originalStoreCacheTypes = .none
-            return request
+        private func request(_ side: Int) -> ImageRequest {
+            ImageRequest(url, fit: side).unstored
         }
 
         /// A signal that arrives before the decoder has started its job is not evidence.
@@ -95,15 +91,6 @@ extension RealProcesses {
             }
             return try stack.child(
                 try #require(report.processes(.decode).first { $0.state == "busy" }))
-        }
-
-        private func error(of task: LoadTask) async -> ErrorCode? {
-            do throws(ImageError) {
-                _ = try await task.response
-                return nil
-            } catch {
-                return error.code
-            }
         }
     }
 }

@@ -3,8 +3,7 @@ extension RealProcesses {
     @Suite struct CreditTests {
         @Test(arguments: [WorkerKind.decode, .transform])
         func aWorkerThatClaimsCreditHoldsOneJob(_ kind: WorkerKind) async throws {
-            try await withClient { stack, client in
-                let gallery = try await Gallery(learnedBy: client)
+            try await withGallery { stack, client, gallery in
                 var worker: WireWorker? = try WireWorker(kind, stack, credit: 1_000_000)
                 try worker?.send(.credit(1_000_000))
                 let ended = Recorder<Bool>()

@@ -18,11 +18,8 @@ extension RealProcesses {
                 let report = try await stack.awaitIdle()
                 let serve = try await ProcessMetrics.settled(stack.processID)
                 let clients = try (0..<Self.clients).map { _ in try stack.client() }
-                let lanes = (0..<Self.clients * Self.lanesPerClient).map {
-                    MixedLoads(
-                        clients[$0 % Self.clients], gallery, moving, lane: $0,
-                        seed: random.next())
-                }
+                let lanes = MixedLoads.lanes(
+                    Self.clients * Self.lanesPerClient, clients, gallery, moving, &random)
                 let isOver = Gate()
                 let ended = Gate()
                 let running = Task {

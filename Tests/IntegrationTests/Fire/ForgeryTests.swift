@@ -75,14 +75,6 @@ extension RealProcesses {
 
         private typealias Load = (task: LoadTask, choice: Gallery.Choice)
 
-        private func withGallery(
-            _ body: (StackHarness, ImagebusClient, Gallery) async throws -> Void
-        ) async throws {
-            try await withClient { stack, client in
-                try await body(stack, client, Gallery(learnedBy: client))
-            }
-        }
-
         /// False outcomes of a transformation.
         enum Lie: String, CaseIterable, Sendable {
             case noBytes, hugeSize, anotherSize, anotherFormat, anotherImage

@@ -20,18 +20,9 @@ struct Gallery: Sendable {
                 .jpeg(quality: 85)
             origin.route("/\(image).jpg", .jpeg(jpeg))
         }
-        var learned: [Choice: [UInt8]] = [:]
-        for choice in Self.choices {
-            var request = Self.request(choice, "learn", origin)
-            request.options = .fromLoaderOnly
-            request.storeCacheTypes = .none
-            request.originalStoreCacheTypes = .none
-            learned[choice] = try await client.load(request).response.bytes?.array
-        }
-        guard Set(learned.values).count == Self.choices.count else {
-            throw StackFailure("images of the gallery look alike")
-        }
-        expected = learned
+        let served = origin
+        expected = try await client.learnResults(
+            Self.choices.map { ($0, Self.request($0, "learn", served)) })
     }
 
     static let choices = (0..<images).flatMap { image in
@@ -55,5 +46,31 @@ struct Gallery: Sendable {
         _ choice: Choice, _ variant: String, _ origin: OriginServer
     ) -> ImageRequest {
         ImageRequest(origin.url("/\(choice.image).jpg?\(variant)"), fit: choice.side)
+    }
+}
+
+extension ImagebusClient {
+    /// The results of these loads, made without storing them, which all differ.
+    func learnResults<Choice: Hashable>(
+        _ requests: [(Choice, ImageRequest)]
+    ) async throws -> [Choice: [UInt8]] {
+        var learned: [Choice: [UInt8]] = [:]
+        for (choice, request) in requests {
+            learned[choice] = try await load(request.unstored).response.bytes?.array
+        }
+        guard Set(learned.values).count == requests.count else {
+            throw StackFailure("images of a gallery look alike")
+        }
+        return learned
+    }
+}
+
+/// Runs `body` with a stack, a client and a gallery.
+func withGallery(
+    _ arguments: [String] = ["--allow-private-networks"],
+    _ body: (StackHarness, ImagebusClient, Gallery) async throws -> Void
+) async throws {
+    try await withClient(arguments) { stack, client in
+        try await body(stack, client, Gallery(learnedBy: client))
     }
 }

@@ -8,13 +8,9 @@ extension RealProcesses {
             var random = Effort.generator("growth")
             // Small enough for the memory tier to evict constantly.
             let arguments = ["--allow-private-networks", "--memory-limit", "1M"]
-            try await withClient(arguments) { stack, client in
-                let gallery = try await Gallery(learnedBy: client)
+            try await withGallery(arguments) { stack, client, gallery in
                 let moving = try await MovingGallery(beside: gallery, learnedBy: client)
-                let loads = (0..<Self.lanes).map {
-                    MixedLoads(client, gallery, moving, lane: $0, seed: random.next())
-                }
-                var lanes = loads
+                var lanes = MixedLoads.lanes(Self.lanes, [client], gallery, moving, &random)
                 var snapshots: [Snapshot] = []
                 for _ in 0..<10 {
                     lanes = try await run(lanes, count / 10)

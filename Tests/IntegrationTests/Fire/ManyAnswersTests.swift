@@ -15,13 +15,12 @@ extension RealProcesses {
             let random = Effort.generator("answers of one image")
             try await withStack { stack in
                 let attackers = try (0..<clients).map { _ in
-                    SendableAttacker(
-                        try Attacker(stack, origin: origin.url("/slow.jpg"), random))
+                    Sending(try Attacker(stack, origin: origin.url("/slow.jpg"), random))
                 }
                 let asking = await BackgroundThread.value {
                     Result {
-                        for one in attackers { try one.attacker.waitForOneImage(Self.each) }
-                        for one in attackers { try one.attacker.settle() }
+                        for one in attackers { try one.value.waitForOneImage(Self.each) }
+                        for one in attackers { try one.value.settle() }
                     }
                 }
                 try asking.get()
@@ -29,7 +28,7 @@ extension RealProcesses {
                 let end = Monitor<Result<Int, any Error>?>(nil)
                 let thread = BackgroundThread {
                     let result = Result {
-                        for one in attackers { try one.attacker.receiveReplies(Self.each) }
+                        for one in attackers { try one.value.receiveReplies(Self.each) }
                         return clients * Self.each
                     }
                     end.withLock { $0 = result }
@@ -49,10 +48,4 @@ extension RealProcesses {
             }
         }
     }
-}
-
-/// Sendable: used by one thread at a time.
-private struct SendableAttacker: @unchecked Sendable {
-    let attacker: Attacker
-    init(_ attacker: Attacker) { self.attacker = attacker }
 }

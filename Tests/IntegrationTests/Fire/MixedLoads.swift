@@ -15,13 +15,24 @@ struct MixedLoads {
     /// answered.
     static let requestsAfterwards = 10
 
-    init(
+    private init(
         _ client: ImagebusClient, _ gallery: Gallery, _ moving: MovingGallery, lane: Int,
         seed: UInt64
     ) {
         (self.client, self.gallery, self.moving, self.lane) = (client, gallery, moving, lane)
         missing = gallery.origin.url("/missing")
         random = SeededGenerator(seed: seed)
+    }
+
+    /// `count` lanes, which take turns with the clients.
+    static func lanes(
+        _ count: Int, _ clients: [ImagebusClient], _ gallery: Gallery, _ moving: MovingGallery,
+        _ random: inout SeededGenerator
+    ) -> [MixedLoads] {
+        (0..<count).map {
+            MixedLoads(
+                clients[$0 % clients.count], gallery, moving, lane: $0, seed: random.next())
+        }
     }
 
     /// Runs requests on all lanes until the gate opens, and then `requestsAfterwards` more on each.

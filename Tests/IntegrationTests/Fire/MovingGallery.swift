@@ -28,18 +28,9 @@ struct MovingGallery: Sendable {
         origin.route(
             "/arriving.jpg",
             .slow(photograph, chunk: photograph.count / 4 + 1, every: .milliseconds(3)))
-        var learned: [Choice: [UInt8]] = [:]
-        for choice in Self.choices {
-            var request = Self.request(choice, "learn", origin)
-            request.options.insert(.fromLoaderOnly)
-            request.storeCacheTypes = .none
-            request.originalStoreCacheTypes = .none
-            learned[choice] = try await client.load(request).response.bytes?.array
-        }
-        guard Set(learned.values).count == Self.choices.count else {
-            throw StackFailure("images of the moving gallery look alike")
-        }
-        expected = learned
+        let served = origin
+        expected = try await client.learnResults(
+            Self.choices.map { ($0, Self.request($0, "learn", served)) })
     }
 
     /// A request for an image under the URL that belongs to `variant`.

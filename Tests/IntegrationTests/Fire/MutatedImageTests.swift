@@ -34,7 +34,7 @@ extension RealProcesses {
                     }
                     let tasks = paths.map { Self.load(client, origin.url($0)) }
                     for (path, task) in zip(paths, tasks) {
-                        let end = await Self.end(of: task)
+                        let end = await task.errorCode
                         let format = path.split(separator: ".").last.map(String.init) ?? ""
                         ends[format, default: [:]][end.map { "\($0)" } ?? "image", default: 0] += 1
                         if end == .poisoned {
@@ -52,7 +52,7 @@ extension RealProcesses {
                 }
                 for file in files {
                     origin.route("/\(file.name)", .bytes(file.bytes))
-                    let end = await Self.end(of: Self.load(client, origin.url("/\(file.name)")))
+                    let end = await Self.load(client, origin.url("/\(file.name)")).errorCode
                     #expect(end == nil, "\(file.name)")
                 }
                 Self.note(&peaks, of: stack)
@@ -168,16 +168,6 @@ extension RealProcesses {
 
         private static func load(_ client: ImagebusClient, _ url: String) -> LoadTask {
             client.load(ImageRequest(url, fit: 16, format: .png))
-        }
-
-        /// Nil for an image.
-        private static func end(of task: LoadTask) async -> ErrorCode? {
-            do throws(ImageError) {
-                _ = try await task.response
-                return nil
-            } catch {
-                return error.code
-            }
         }
 
         private static func files() throws -> [(name: String, bytes: [UInt8])] {

@@ -101,7 +101,7 @@ struct Waits: CustomStringConvertible {
 }
 
 /// Sendable: one thread creates the value, then another one uses it.
-private struct Sending<Value>: @unchecked Sendable {
+struct Sending<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
 }

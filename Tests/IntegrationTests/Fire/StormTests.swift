@@ -18,10 +18,7 @@ extension RealProcesses {
                 }
                 let coordinator = try stack.child(
                     #require(await stack.awaitIdle().processes(.coordinator).first))
-                var alone = ImageRequest(origin.url("/first.jpg"), fit: 200)
-                alone.options = .fromLoaderOnly
-                alone.storeCacheTypes = .none
-                alone.originalStoreCacheTypes = .none
+                let alone = ImageRequest(origin.url("/first.jpg"), fit: 200).unstored
                 let expected = try #require(try await clients[0].load(alone).response.bytes?.array)
                 #expect(origin.requestCount("/first.jpg") == 1)
                 var metrics: [ProcessMetrics] = []
@@ -36,10 +33,10 @@ extension RealProcesses {
                             + " then the coordinator has \(metrics[metrics.count - 1])")
                     #expect(origin.requestCount(path) - gets == 1)
                     for counter in ["fetches", "decodes", "transforms"] {
-                        #expect(growth(of: counter, before, after) == 1, "\(counter)")
+                        #expect(after.growth(of: counter, since: before) == 1, "\(counter)")
                     }
-                    #expect(
-                        growth(of: "requests", before, after) == Self.clients * Self.perClient)
+                    let requests = after.growth(of: "requests", since: before)
+                    #expect(requests == Self.clients * Self.perClient)
                 }
                 // The number of simultaneous requests differs between storms; two storms show how
                 // much memory that takes.
@@ -48,10 +45,6 @@ extension RealProcesses {
                 #expect(last.bytes <= most.bytesLimit, "\(metrics), then \(last)")
                 #expect(metrics.allSatisfy { $0.descriptors == last.descriptors })
             }
-        }
-
-        private func growth(of counter: String, _ a: StatusReport, _ b: StatusReport) -> Int {
-            (b.counter(counter) ?? 0) - (a.counter(counter) ?? 0)
         }
 
         /// Checks every reply. Returns the total duration.

@@ -28,11 +28,8 @@ extension RealProcesses {
                 let moving = try await MovingGallery(beside: gallery, learnedBy: stack.client())
                 let before = try await stack.awaitIdle()
                 let clients = try (0..<Self.clients).map { _ in try stack.client() }
-                let lanes = (0..<Self.clients * Self.lanesPerClient).map {
-                    MixedLoads(
-                        clients[$0 % Self.clients], gallery, moving, lane: $0,
-                        seed: random.next())
-                }
+                let lanes = MixedLoads.lanes(
+                    Self.clients * Self.lanesPerClient, clients, gallery, moving, &random)
                 let isOver = Gate()
                 async let running = MixedLoads.run(lanes, until: isOver)
                 var troublemaker = Troublemaker(
