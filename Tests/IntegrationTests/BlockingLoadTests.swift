@@ -62,11 +62,9 @@ extension RealProcesses {
             try await withImage { stack, client, url, source in
                 for _ in 0..<10 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                 for _ in 0..<3 {
-                    let report = try await OperatorClient(client).status()
-                    let pid = try #require(
-                        report.processes.first { $0.kind == .coordinator }?.pid)
+                    let coordinator = try await stack.coordinator()
                     for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
-                    try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
+                    try coordinator.kill()
                     let image = try client.loadAndWait(ImageRequest(url: url))
                     #expect(image.bytes?.array == source)
                 }

@@ -58,17 +58,5 @@ extension RealProcesses {
                 #expect(origin.requestCount("/a.png") == 2)
             }
         }
-
-        @Test func onlyOperatorsMayAsk() async throws {
-            try await withClient([]) { stack, client in
-                defer { client.close() }
-                await #expect(throws: (any Error).self) {
-                    try await OperatorClient(client).contains("k")
-                }
-                let operatorClient = try stack.operatorClient()
-                defer { operatorClient.client.close() }
-                #expect(try await operatorClient.contains("k") == CacheTypes.none)
-            }
-        }
     }
 }

@@ -58,11 +58,13 @@ extension RealProcesses {
             }
         }
 
-        @Test func onlyOperatorsPut() async throws {
+        @Test func onlyOperatorsPutAndAsk() async throws {
             let png = try Images.quadrants().png()
-            try await withStack { stack in
+            try await withClient { stack, client in
                 let key = "http://127.0.0.1:1/a.png"
-                let client = try stack.client()
+                await #expect(throws: (any Error).self) {
+                    try await OperatorClient(client).contains(key)
+                }
                 await #expect(throws: ImageError.self) {
                     try await OperatorClient(client).put(png, under: key)
                 }

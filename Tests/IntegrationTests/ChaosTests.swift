@@ -39,12 +39,12 @@ extension RealProcesses {
             let before = try await stack.awaitStatus("a \(kind.name) process") {
                 !$0.processes(kind).isEmpty
             }
-            let pid = try #require(before.processes(kind).first?.pid)
-            try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
+            let process = try #require(before.processes(kind).first)
+            try stack.child(process).kill()
             _ = try await stack.awaitStatus("all processes after a \(kind.name) was killed") {
                 report in
                 report.processes.count == stack.children.count && report.processes.count == 7
-                    && !report.processes(kind).contains { $0.pid == pid }
+                    && !report.processes(kind).contains { $0.pid == process.pid }
             }
         }
     }

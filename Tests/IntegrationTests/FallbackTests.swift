@@ -103,13 +103,9 @@ extension RealProcesses {
             // Only the origin's own port is allowed.
             try await withClient(["--allow-address", origin.authority]) { _, client in
                 let task = client.load(request(.url("http://127.0.0.1:1/other.png")))
-                await #expect {
-                    try await task.response
-                } throws: {
-                    let error = $0 as? ImageError
-                    return error?.code == .invalidDownloadStatusCode
-                        && error?.details["fallback"] == "addressForbidden"
-                }
+                let error = await task.failure
+                #expect(error?.code == .invalidDownloadStatusCode)
+                #expect(error?.details["fallback"] == "addressForbidden")
             }
         }
 

@@ -2,17 +2,13 @@ extension RealProcesses {
     /// The main use case: an image from an HTTP server, fitted into a box, as JPEG; then from each
     /// tier.
     @Suite struct MainJobTests {
-        @Test func aGeneratedImageComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
-            let image = try Images.waves(width: 1362, height: 1112)
-                .jpeg(quality: 90)
-            try await expectMainJob(image, size: "512x418")
-        }
-
-        @Test func aPhotographComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
-            try await expectMainJob(try Fixtures.photo(), size: "512x418")
-        }
-
-        private func expectMainJob(_ image: [UInt8], size: String) async throws {
+        @Test(arguments: [false, true])
+        func anImageComesFromTheOriginThenFromMemoryThenFromDisk(isPhotograph: Bool) async throws {
+            let image =
+                isPhotograph
+                ? try Fixtures.photo()
+                : try Images.waves(width: 1362, height: 1112).jpeg(quality: 90)
+            let size = "512x418"
             let origin = OriginServer("/photo.jpg", .jpeg(image))
             try await withStack { stack in
                 let first = try load(origin, stack, tier: "none", size)

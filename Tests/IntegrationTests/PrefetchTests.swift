@@ -16,17 +16,6 @@ extension RealProcesses {
 
         private let template = ImageRequest("", fit: 20)
 
-        @Test func whatFailsIsSkipped() async throws {
-            let (origin, urls) = try origin(2)
-            origin.route("/gone.jpg", .status(404))
-            try await withStack { stack in
-                let list = urls + [origin.url("/gone.jpg"), "not a URL"]
-                let client = try stack.client()
-                let end = try await client.prefetch(list, template: template).result
-                #expect(end == PrefetchCounts(total: 4, finished: 4, skipped: 2))
-            }
-        }
-
         @Test func aCancelEndsWhatRunsAndWhatWaits() async throws {
             let slow = try SlowImage()
             try await withClient { _, client in

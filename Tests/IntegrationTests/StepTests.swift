@@ -164,40 +164,6 @@ extension RealProcesses {
             }
         }
 
-        @Test func everyOrientationIsApplied() async throws {
-            let origin = OriginServer()
-            let jpeg = try Images.quadrants().jpeg(quality: 95)
-            for orientation in 1...8 {
-                origin.route(
-                    "/\(orientation).jpg",
-                    .bytes(jpeg.withEXIF(orientation: orientation), contentType: "image/jpeg"))
-            }
-            // The colors of the top left and the top right corner (EXIF 2.3, Orientation).
-            let corners: [(first: [UInt8], second: [UInt8])] = [
-                (Images.red, Images.green), (Images.green, Images.red),
-                (Images.yellow, Images.blue), (Images.blue, Images.yellow),
-                (Images.red, Images.blue), (Images.blue, Images.red),
-                (Images.yellow, Images.green), (Images.green, Images.yellow),
-            ]
-            let folder = TemporaryDirectory()
-            try await withStack { stack in
-                for orientation in 1...8 {
-                    let file = folder.file("out")
-                    let end = try stack.get(
-                        [origin.url("/\(orientation).jpg"), "--resize", "200x200"]
-                            + ["--format", "png", "-o", file])
-                    try #require(end.exitStatus == 0, "\(end)")
-                    let pixels = try Pixels(decoding: try #require(FileBytes.read(file)))
-                    let isTurned = orientation > 4
-                    #expect(pixels.size == (isTurned ? "150x200" : "200x150"), "\(orientation)")
-                    let (first, second) = corners[orientation - 1]
-                    let found = (pixels.at(10, 10), pixels.at(pixels.width - 10, 10))
-                    #expect(isClose(found.0, first), "\(orientation): \(found.0)")
-                    #expect(isClose(found.1, second), "\(orientation): \(found.1)")
-                }
-            }
-        }
-
         private static func png() throws -> [UInt8] {
             try Images.quadrants().png()
         }

@@ -7,19 +7,9 @@ extension RealProcesses {
         private func animatedPNG() throws -> [UInt8] {
             let chunk: [UInt8] = Array("acTL".utf8) + [0, 0, 0, 3, 0, 0, 0, 0]
             var image = try Images.quadrants().png()
-            // After the signature and IHDR.
-            image.insert(contentsOf: [0, 0, 0, 8] + chunk + checksum(chunk), at: 33)
-            return image
-        }
-
-        /// CRC-32, as defined in the PNG specification.
-        private func checksum(_ bytes: [UInt8]) -> [UInt8] {
-            let rest = bytes.reduce(UInt32.max) { rest, byte in
-                (0..<8).reduce(rest ^ UInt32(byte)) { rest, _ in
-                    rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1
-                }
-            }
-            return withUnsafeBytes(of: (~rest).bigEndian) { Array($0) }
+            // After the signature and IHDR; without its checksum yet.
+            image.insert(contentsOf: [0, 0, 0, 8] + chunk + [0, 0, 0, 0], at: 33)
+            return PNGChecksums.repaired(image)
         }
 
         @Test func theFirstFrameIsMarkedFromTheOriginAndFromEachTier() async throws {

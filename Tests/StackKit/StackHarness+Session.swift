@@ -142,15 +142,20 @@ extension ImageRequest {
 }
 
 extension LoadTask {
-    /// The code of the error that the load fails with; nil if it succeeds.
-    public var errorCode: ErrorCode? {
+    /// The error that the load fails with; nil if it succeeds.
+    public var failure: ImageError? {
         get async {
             do throws(ImageError) {
                 _ = try await response
                 return nil
             } catch {
-                return error.code
+                return error
             }
         }
+    }
+
+    /// The code of that error.
+    public var errorCode: ErrorCode? {
+        get async { await failure?.code }
     }
 }

@@ -35,7 +35,7 @@ extension RealProcesses {
                     $0.processes.count == 5
                 }
                 for kind in [WorkerKind.coordinator, .decode] {
-                    try kill(kind, before, in: stack)
+                    try stack.child(#require(before.processes(kind).first)).kill()
                 }
                 let old = Set(before.processes.map(\.pid))
                 _ = try await stack.awaitStatus("a new coordinator and a new decoder") { report in
@@ -137,13 +137,6 @@ extension RealProcesses {
                 version: "test", secret: secret)
             let encoded = try encoder.encode(ClientMessage.hello(hello))
             return [encoded.header.bytes, encoder.packed()]
-        }
-
-        private func kill(
-            _ kind: WorkerKind, _ report: StatusReport, in stack: StackHarness
-        ) throws {
-            let pid = try #require(report.processes(kind).first?.pid)
-            try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
         }
     }
 }

@@ -3,9 +3,7 @@ extension RealProcesses {
     @Suite struct SwiftCacheTests {
         private let folder = TemporaryDirectory()
         private let records = TemporaryDirectory()
-        private let origin: OriginServer
-
-        init() { origin = OriginServer() }
+        private let origin = OriginServer()
 
         /// The timeout is the largest permitted, so that a slow machine doesn't cause misses.
         private func withCache(

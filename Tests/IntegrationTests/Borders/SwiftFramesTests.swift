@@ -3,9 +3,7 @@ extension RealProcesses {
     /// partial images.
     @Suite struct SwiftFramesTests {
         private let folder = TemporaryDirectory()
-        private let origin: OriginServer
-
-        init() { origin = OriginServer() }
+        private let origin = OriginServer()
 
         private func withBooks(_ body: (StackHarness) async throws -> Void) async throws {
             let program = try Programs.path(.extensionProbe)
