@@ -51,9 +51,8 @@ extension RealProcesses {
         @Test func bytesComeFromStandardInputToo() async throws {
             let png = try Images.quadrants().png()
             try await withStack { stack in
-                let put = try CommandLineRun(
-                    ["cache", "put", "k", "-", "--runtime-dir", stack.runtimeDirectory], input: png)
-                #expect(try put.end().outputText == "all\n")
+                let put = try stack.run(["cache", "put", "k", "-"], input: png)
+                #expect(put.outputText == "all\n")
                 #expect(try stack.run(["cache", "contains", "k"]).outputText == "all\n")
             }
         }

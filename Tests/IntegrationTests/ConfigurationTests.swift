@@ -111,9 +111,7 @@ extension RealProcesses {
         /// As a terminal sends it when it is closed.
         @Test func aHangUpWithoutAConfigurationEndsNothing() async throws {
             try await withStack(["--only", "coordinator"]) { stack in
-                let workers = try CommandLineRun([
-                    "serve", "--only", "download", "--runtime-dir", stack.runtimeDirectory,
-                ])
+                let workers = try stack.begin(["serve", "--only", "download"])
                 _ = try await stack.awaitStatus("a worker") { $0.processes.count == 2 }
                 try stack.send(.hangUp)
                 try expectSoon("a word of it", stack) {

@@ -81,8 +81,7 @@ extension RealProcesses {
             let slow = try SlowImage()
             try await withStack { stack in
                 let load = try await slow.begin(stack)
-                let drain = try CommandLineRun(
-                    ["drain", "download", "--runtime-dir", stack.runtimeDirectory])
+                let drain = try stack.begin(["drain", "download"])
                 _ = try await stack.awaitStatus("a download process that drains") {
                     $0.processes(.download).contains { $0.state == "draining" }
                 }
@@ -135,11 +134,6 @@ extension RealProcesses {
                 try transformer.resume()
                 #expect(try stack.awaitEnd() == "exit 0")
             }
-        }
-
-        @Test func whatIsNoKindIsAUsageError() throws {
-            #expect(try CommandLineRun(["drain", "origin"]).end().exitStatus == 64)
-            #expect(try CommandLineRun(["drain"]).end().exitStatus == 64)
         }
 
         @Test func onlyOperatorsDrain() async throws {

@@ -78,12 +78,10 @@ extension RealProcesses {
             let list =
                 "# images\n\n" + (urls + [origin.url("/gone.jpg")]).joined(separator: "\r\n")
             try await withStack { stack in
-                let end = try CommandLineRun(
-                    [
-                        "prefetch", urls[0], "-f", "-", "--resize", "20x20", "--concurrent", "2",
-                        "--runtime-dir", stack.runtimeDirectory,
-                    ], input: Array(list.utf8)
-                ).end().expect(66)
+                let end = try stack.run(
+                    ["prefetch", urls[0], "-f", "-", "--resize", "20x20", "--concurrent", "2"],
+                    input: Array(list.utf8)
+                ).expect(66)
                 let expected =
                     "loaded 4, already cached 0, failed 1 (1 invalidDownloadStatusCode)\n"
                 #expect(end.outputText == expected)
@@ -142,10 +140,7 @@ extension RealProcesses {
         @Test func ctrlCCancelsTheBatch() async throws {
             let slow = try SlowImage()
             try await withStack { stack in
-                let run = try CommandLineRun([
-                    "prefetch", slow.origin.url("/slow.jpg"), "--runtime-dir",
-                    stack.runtimeDirectory,
-                ])
+                let run = try stack.begin(["prefetch", slow.origin.url("/slow.jpg")])
                 #expect(await slow.origin.waitForRequest("/slow.jpg"))
                 try run.send(.interrupt)
                 let end = try run.end().expect(130)

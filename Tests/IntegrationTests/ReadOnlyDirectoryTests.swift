@@ -16,10 +16,6 @@ extension RealProcesses {
 
         private var bundled: String { folder.file("bundled") }
 
-        private func configuration(_ text: String) -> [String] {
-            return folder.configuration(text)
-        }
-
         private func url(_ number: Int) -> String { origin.url("/a.png?\(number)") }
 
         /// A stack creates the entries, including resized results, and ends; its directory is
@@ -68,7 +64,7 @@ extension RealProcesses {
         @Test func whatAnotherStackMadeIsAnsweredWithoutTheOrigin() async throws {
             try await make()
             let (before, asked) = (try contents(), asked)
-            let arguments = configuration("caches: {default: {read-only: \(bundled)}}")
+            let arguments = folder.configuration("caches: {default: {read-only: \(bundled)}}")
             try await withStack(arguments, decoders: 1) { stack in
                 _ = try await stack.awaitStatus("the directory") { directory($0)?.reason == "" }
                 let first = try answer(0, fromCache, stack)
@@ -109,7 +105,7 @@ extension RealProcesses {
                   both: {of: [bundled, hot]}
                 profiles: {default: {cache: both, original-cache: both}}
                 """
-            let arguments = configuration("caches: [hot]")
+            let arguments = folder.configuration("caches: [hot]")
             try await withStack(arguments + ["--log-format", "json"], decoders: 1) { stack in
                 #expect(try answer(0, fromCache, stack)["status"]?.text == "miss")
                 folder.write(text, to: "imagebus.yaml")
@@ -160,7 +156,7 @@ extension RealProcesses {
             try #require(unlink(String(paths[0])) == 0)
             try #require(symlink(secret, String(paths[0])) == 0)
             try Tool.run(["truncate", "--size=-1", String(paths[1])])
-            let arguments = configuration("caches: {default: {read-only: \(bundled)}}")
+            let arguments = folder.configuration("caches: {default: {read-only: \(bundled)}}")
             try await withStack(arguments, decoders: 1) { stack in
                 _ = try await stack.awaitStatus("the directory") { directory($0)?.reason == "" }
                 for number in 0..<2 {

@@ -64,8 +64,19 @@ extension StackHarness {
     }
 
     /// Runs another command with this stack to completion.
-    public func run(_ arguments: [String]) throws -> CommandLineEnd {
-        try CommandLineRun(arguments + ["--runtime-dir", runtimeDirectory]).end()
+    public func run(
+        _ arguments: [String], environment: [String: String] = [:], input: [UInt8]? = nil
+    ) throws -> CommandLineEnd {
+        try begin(arguments, environment: environment, input: input).end()
+    }
+
+    /// Starts another command with this stack.
+    public func begin(
+        _ arguments: [String], environment: [String: String] = [:], input: [UInt8]? = nil
+    ) throws -> CommandLineRun {
+        try CommandLineRun(
+            arguments + ["--runtime-dir", runtimeDirectory], environment: environment,
+            input: input)
     }
 
     /// Polls the status until it meets the condition, and returns it. Throws a `StackFailure` of

@@ -30,7 +30,8 @@ extension RealProcesses {
                 let decoder = try #require(stack.processes("decode").first)
                 let before = client.load(ImageRequest(origin.url("/small/1"), fit: 100))
                 #expect(await before.errorCode == nil)
-                let bytes = try Self.privateBytes(of: decoder.processID) + Self.spareBytes
+                let used = DecoderMemoryTests.privateBytes(of: decoder.processID)
+                let bytes = used + Self.spareBytes
                 try Tool.run(["prlimit", "--pid", "\(decoder.processID)", "--data=\(bytes)"])
                 #expect(Self.limits(of: decoder.processID) == ["\(bytes)", "\(bytes)"])
                 let large = client.load(ImageRequest(origin.url("/large.jpg"), fit: 100))
@@ -63,14 +64,6 @@ extension RealProcesses {
             let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
             let words = line?.dropFirst(name.count).split(separator: " ") ?? []
             return words.prefix(2).map(String.init)
-        }
-
-        /// The memory that counts towards the limit.
-        private static func privateBytes(of process: Int32) throws -> Int {
-            let status = try #require(FileBytes.text("/proc/\(process)/status"))
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmData:") }
-            let words = try #require(line).split { $0 == " " || $0 == "\t" }
-            return try #require(words.count > 1 ? Int(words[1]) : nil) << 10
         }
     }
 }

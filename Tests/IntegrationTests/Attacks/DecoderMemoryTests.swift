@@ -117,7 +117,8 @@ extension RealProcesses {
             return await watch.value - before
         }
 
-        private static func privateBytes(of process: Int32) -> Int {
+        /// The memory that counts towards the limit of data.
+        static func privateBytes(of process: Int32) -> Int {
             let status = FileBytes.text("/proc/\(process)/status") ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmData:") }
             let words = line?.split { $0 == " " || $0 == "\t" } ?? []

@@ -1,5 +1,3 @@
-import Glibc
-
 extension RealProcesses {
     /// The file system of the segments is filled up: loads end with typed errors, no process ends,
     /// and the stack recovers by itself.
@@ -11,17 +9,6 @@ extension RealProcesses {
         init() throws {
             image = try Images.waves(width: 400, height: 300).png()
             origin.route("/*", .bytes(image))
-        }
-
-        /// Takes up all remaining space of the file system.
-        private func fill(_ stack: StackHarness) throws -> String {
-            let path = "\(stack.runtimeDirectory)/filler"
-            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-            guard file >= 0 else { throw StackFailure("no filler: \(errno)") }
-            defer { close(file) }
-            let page = [UInt8](repeating: 1, count: 4_096)
-            while write(file, page, page.count) == page.count {}
-            return path
         }
 
         private func ends(
@@ -49,7 +36,7 @@ extension RealProcesses {
             try await withClient(arguments, mount: mount) { stack, client in
                 #expect(await ends(1, "first", client) == [nil])
                 let processes = Set(stack.children.map(\.processID))
-                let filler = try fill(stack)
+                let filler = try SpaceFiller(in: stack.runtimeDirectory)
                 let full = await ends(20, "full", client)
                 #expect(Set(full).isSubset(of: [nil, .busy, .limitExceeded]), "\(full)")
                 #expect(full.contains(.busy))
@@ -57,7 +44,7 @@ extension RealProcesses {
                 let port = try stack.gatewayPort()
                 #expect([200, 429, 503].contains(try RawClient.get(path, port).status))
                 #expect(try stack.run(["status"]).exitStatus == 0, "operators see why")
-                #expect(unlink(filler) == 0)
+                try filler.remove()
                 try await awaitServed(client)
                 #expect(try RawClient.get(path, port).status == 200)
                 #expect(Set(stack.children.map(\.processID)) == processes)
@@ -69,14 +56,14 @@ extension RealProcesses {
             let mount = try PrivateMount(bytes: 16 << 20)
             try await withClient(mount: mount) { stack, client in
                 #expect(await ends(1, "first", client) == [nil])
-                let filler = try fill(stack)
+                let filler = try SpaceFiller(in: stack.runtimeDirectory)
                 let before = stack.children
                 for process in before { try process.kill() }
                 for process in before { _ = try process.ends(within: defaultTimeout) }
                 let full = await ends(3, "full", client)
                 #expect(
                     Set(full).isSubset(of: [nil, .busy, .unavailable, .limitExceeded]), "\(full)")
-                #expect(unlink(filler) == 0)
+                try filler.remove()
                 try await awaitServed(client)
                 _ = try await stack.awaitStatus("all processes") { $0.processes.count == 7 }
             }

@@ -75,10 +75,9 @@ extension RealProcesses {
                 var others: [CommandLineRun] = []
                 for words in kinds {
                     others.append(
-                        try CommandLineRun(
+                        try stack.begin(
                             ["serve", "--allow-private-networks", "--decode", "1"]
-                                + ["--transform", "1", "--runtime-dir", stack.runtimeDirectory]
-                                + ["--only"] + words))
+                                + ["--transform", "1", "--only"] + words))
                 }
                 _ = try await stack.awaitStatus("all workers") { $0.processes.count == 5 }
                 let end = try stack.get([origin.url("/a.png"), "--resize", "40x40", "--json"])

@@ -172,9 +172,8 @@ extension RealProcesses {
                     "--option", "from-cache-only", "--timeout", "5m",
                 ])
                 _ = try await stack.awaitStatus("the question") { $0.worker()?.jobs == 1 }
-                let removal = try CommandLineRun(
-                    ["cache"] + words.map { $0.hasPrefix("/") ? origin.url($0) : $0 }
-                        + ["--runtime-dir", stack.runtimeDirectory])
+                let removal = try stack.begin(
+                    ["cache"] + words.map { $0.hasPrefix("/") ? origin.url($0) : $0 })
                 _ = try await stack.awaitStatus("the removal") { $0.worker()?.jobs ?? 0 >= 2 }
                 try process.send(.resume)
                 try removal.end().expect(0)

@@ -33,11 +33,10 @@ extension RealProcesses {
                         == workers.union(["imagebus-coordinator"]))
 
                 let other = "1" + traceID.dropFirst()
-                try CommandLineRun(
-                    ["get", origin.url("/a.png?2"), "--resize", "40x40"]
-                        + ["--runtime-dir", stack.runtimeDirectory],
+                try stack.run(
+                    ["get", origin.url("/a.png?2"), "--resize", "40x40"],
                     environment: ["TRACEPARENT": "00-\(other)-b7ad6b7169203331-00"]
-                ).end().expect(0)
+                ).expect(0)
                 let lines = try await settled(stack)
                 #expect(lines.programs(tracing: other) == ["imagebus-coordinator"], "not sampled")
             }
