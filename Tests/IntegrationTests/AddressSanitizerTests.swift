@@ -34,21 +34,9 @@ extension RealProcesses {
             let format: ImageFormat = [.jpeg, .png, .webp][number % 3]
             let side = 20 + number % 11 * 10
             switch number % 10 {
-            case 0:
-                return (
-                    ImageRequest(origin.url("/a.png?\(number / 20)"), fit: side, format: format),
-                    nil
-                )
-            case 1:
-                return (
-                    ImageRequest(origin.url("/a.jpg?\(number / 20)"), fit: side, format: format),
-                    nil
-                )
-            case 2:
-                return (
-                    ImageRequest(origin.url("/a.webp?\(number / 20)"), fit: side, format: format),
-                    nil
-                )
+            case let kind where kind < 3:
+                let url = origin.url("/a.\(["png", "jpg", "webp"][kind])?\(number / 20)")
+                return (ImageRequest(url, fit: side, format: format), nil)
             case 3: return (ImageRequest(url: origin.url("/a.jpg?\(number)")), nil)
             case 4:
                 var request = ImageRequest(url: origin.url("/a.gif?\(number)"))

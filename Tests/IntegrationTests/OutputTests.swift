@@ -64,28 +64,6 @@ extension RealProcesses {
             }
         }
 
-        @Test func aResultHasAtMostSoManyBytes() async throws {
-            let origin = OriginServer()
-            origin.route("/a.png", .bytes(try Images.waves(width: 400, height: 300).png()))
-            try await withStack { stack in
-                func get(_ format: String, _ bytes: Int) throws -> CommandLineEnd {
-                    try stack.get(
-                        [origin.url("/a.png"), "--format", format, "--max-bytes", "\(bytes)"]
-                            + ["-o", "-"])
-                }
-                for format in ["jpeg", "webp", "avif", "jxl"] {
-                    let free = try get(format, 1 << 30).output.count
-                    let limit = free * 3 / 4
-                    let end = try get(format, limit).expect(0)
-                    #expect((1...limit).contains(end.output.count), "\(format)")
-                    #expect(try Pixels(decoding: end.output).size == "400x300")
-                }
-                // If no quality yields so few bytes, the result is the smallest possible.
-                let smallest = try get("jpeg", 100).expect(0)
-                #expect(smallest.output.count < (try get("jpeg", 1 << 30).output.count) / 2)
-            }
-        }
-
         /// A newly made result doesn't come from a cache, even if its original does.
         @Test func whereAnImageCameFromIsSaid() async throws {
             let origin = OriginServer("/a.png", .bytes(try Images.quadrants().png()))

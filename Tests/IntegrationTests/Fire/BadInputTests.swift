@@ -25,8 +25,11 @@ extension RealProcesses {
                 let before = Set(stack.children.map(\.processID))
                 for row in rows {
                     let end = try stack.get(row.words + ["--json"])
-                    let code = try end.json()["error"]?["code"]?.integer
-                    #expect(code == Int(row.code.rawValue), "\(row.what): \(end)")
+                    let answer = try end.json()
+                    let error = answer["error"]
+                    #expect(answer["status"]?.text == "error", "\(row.what): \(end)")
+                    #expect(error?["name"]?.text == "\(row.code)", "\(row.what): \(end)")
+                    #expect(error?["code"]?.integer == Int(row.code.rawValue), "\(row.what)")
                     #expect(end.exitStatus == row.status, "\(row.what): \(end)")
                     #expect(Set(stack.children.map(\.processID)) == before, "\(row.what)")
                 }
@@ -59,6 +62,9 @@ extension RealProcesses {
             origin.route("/206", .bytes(good).changed { $0.status = 206 })
             origin.route(
                 "/line", .bytes(good).with(header: "X", String(repeating: "v", count: 300_000)))
+            origin.route("/loop", .redirect(to: origin.url("/loop")))
+            origin.route("/short", .lying(length: good.count + 1000, good))
+            origin.route("/huge", .lying(length: 10 << 30, good))
             return [
                 BadInput("no URL", ["no url"], .invalidURL, exit: 64),
                 BadInput("no host", ["http:///a.jpg"], .invalidURL, exit: 64),
@@ -84,6 +90,13 @@ extension RealProcesses {
                     .deadlineExceeded, exit: 124),
                 BadInput("no HTTP", [origin.url("/nohttp")], .protocolBroken, exit: 76),
                 BadInput("no answer", [origin.url("/nothing")], .connectionBroken, exit: 75),
+                BadInput("a circle", [origin.url("/loop")], .tooManyRedirects, exit: 76),
+                BadInput("a short body", [origin.url("/short")], .shortBody, exit: 76),
+                BadInput("a huge length", [origin.url("/huge")], .limitExceeded, exit: 77),
+                BadInput("another scheme", ["ftp://127.0.0.1/a"], .unsupportedScheme, exit: 77),
+                BadInput(
+                    "an impossible step", [origin.url("/good.jpg"), "--crop", "5000,5000,10,10"],
+                    .stepFailed, exit: 65),
             ]
         }
 
