@@ -13,15 +13,6 @@ extension RealProcesses {
             }
         }
 
-        @Test func oneAfterTheOtherAllGetTheirBytes() async throws {
-            try await withImage { _, client, url, source in
-                for _ in 0..<500 {
-                    let image = try client.loadAndWait(ImageRequest(url: url))
-                    #expect(image.bytes?.array == source)
-                }
-            }
-        }
-
         /// The thread that runs the loop also serves the other loads, and hands the loop over when
         /// it returns.
         @Test func manyThreadsAndTasksShareALine() async throws {

@@ -3,24 +3,6 @@ extension RealProcesses {
     @Suite struct CoalescingTests {
         private static let sizes = [40, 64, 96, 100, 150, 200, 256, 300, 400, 512]
 
-        @Test func aThousandRequestsForOneURLAreOneTransfer() async throws {
-            let source = try Images.waves(width: 800, height: 600).jpeg(quality: 85)
-            let origin = OriginServer("/one.jpg", .jpeg(source))
-            let alone = try await loadedAlone(origin.url("/one.jpg"), sides: [200])
-            #expect(origin.requestCount("/one.jpg") == 1)
-            try await withStack { stack in
-                let client = try stack.client(sharesLoads: false)
-                let tasks = (0..<1000).map { _ in
-                    client.load(ImageRequest(origin.url("/one.jpg"), fit: 200))
-                }
-                for task in tasks {
-                    let image = try await task.response
-                    #expect(image.bytes?.array == alone[200])
-                }
-            }
-            #expect(origin.requestCount("/one.jpg") == 2)
-        }
-
         @Test func tenSizesOfOneURLAreOneTransferAndTenResults() async throws {
             let origin = OriginServer()
             let gate = Gate()

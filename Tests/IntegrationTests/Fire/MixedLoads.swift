@@ -109,3 +109,18 @@ struct MixedLoads {
         return end == .failed(.cancelled) ? .right : end
     }
 }
+
+/// How a load under test ended.
+enum ImageEnd: Hashable, Sendable {
+    case right
+    case wrong
+    case failed(ErrorCode)
+
+    init(of task: LoadTask, expected: [UInt8]?) async {
+        do throws(ImageError) {
+            self = try await task.response.bytes?.array == expected ? .right : .wrong
+        } catch {
+            self = .failed(error.code)
+        }
+    }
+}

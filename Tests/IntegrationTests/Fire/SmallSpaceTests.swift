@@ -5,36 +5,9 @@ extension RealProcesses {
     struct SmallSpaceTests {
         private static let bytes = 8 << 20
 
+        /// Mixed loads, and once all of them are done, those that fit alone.
         @Test func whatDoesNotFitIsBusyAndNothingDies() async throws {
             let count = Effort.count("SMALL_SPACE", short: 400, long: 5_000)
-            try await withSmallSpace(filledBy: count) { stack, client, kinds, origin in
-                let small = try #require(kinds.first)
-                #expect(await alone(small, origin, client) == Array(repeating: .right, count: 10))
-                #expect(stack.children.count == 7)
-            }
-        }
-
-        @Test func onceAllIsDoneWhatFitsAloneIsServed() async throws {
-            try await withSmallSpace(filledBy: 400) { stack, client, kinds, origin in
-                for kind in kinds where kind.fits {
-                    let ends = await alone(kind, origin, client)
-                    let table = try stack.segmentTable()
-                    #expect(
-                        ends.allSatisfy { $0 == .right },
-                        """
-                        \(kind.name): \(ends); \(table); unlinked but mapped: \
-                        \(stack.unlinkedButMapped)
-                        """)
-                }
-            }
-        }
-
-        /// Runs mixed loads in a small file system, checks their results, and passes the idle stack
-        /// to `body`.
-        private func withSmallSpace(
-            filledBy count: Int,
-            _ body: (StackHarness, ImagebusClient, [SpaceLoad], OriginServer) async throws -> Void
-        ) async throws {
             let mount = try PrivateMount(bytes: Self.bytes)
             var random = Effort.generator("small space")
             let origin = try Self.origin()
@@ -51,7 +24,17 @@ extension RealProcesses {
                 let after = try await stack.awaitIdle()
                 #expect(Set(after.processes.map(\.pid)) == Set(before.processes.map(\.pid)))
                 #expect(after.processes.allSatisfy { $0.restarts == 0 })
-                try await body(stack, client, kinds, origin)
+                for kind in kinds where kind.fits {
+                    let ends = await alone(kind, origin, client)
+                    let table = try stack.segmentTable()
+                    #expect(
+                        ends.allSatisfy { $0 == .right },
+                        """
+                        \(kind.name): \(ends); \(table); unlinked but mapped: \
+                        \(stack.unlinkedButMapped)
+                        """)
+                }
+                #expect(stack.children.count == 7)
             }
         }
 
