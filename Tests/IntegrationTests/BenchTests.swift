@@ -2,31 +2,20 @@ extension RealProcesses {
     @Suite struct BenchTests {
         /// One second per kind of work: checks that there are measurements, not their values.
         @Test func cancelIsMeasuredInEveryStage() throws {
-            let run = try CommandLineRun([
-                "bench", "cancel", "--private", "--seconds", "1", "--json",
-            ])
-            let end = try run.end(timeout: .seconds(300)).expect(0)
-            let report = try end.json()
-            #expect(report["name"]?.text == "cancel")
-            #expect(report["errors"]?.integer == 0)
+            let report = try measured(["cancel", "--seconds", "1"], timeout: .seconds(300))
             let stages = try #require(report["stages"]?.array)
             #expect(stages.count == 7)
             let works = stages.compactMap { $0["work"]?.text }
             #expect(works.first == "download" && works.last == "encode WebP")
-            #expect((stages.first?["cancels"]?.integer ?? 0) > 0, "\(end)")
+            #expect((stages.first?["cancels"]?.integer ?? 0) > 0, "\(report)")
             for stage in stages { #expect(stage["verdict"]?.text != nil) }
         }
 
         /// A short run of each: checks that all loads were hits, not how many there were.
         @Test(arguments: [1, 16]) func hitsAreMeasured(concurrency: Int) throws {
-            let run = try CommandLineRun([
-                "bench", "hit", "--private", "--seconds", "1", "--json", "--concurrency",
-                "\(concurrency)",
-            ])
-            let end = try run.end(timeout: .seconds(60)).expect(0)
-            let report = try end.json()
-            #expect(report["name"]?.text == "hit")
-            #expect(report["errors"]?.integer == 0)
+            let report = try measured(
+                ["hit", "--seconds", "1", "--concurrency", "\(concurrency)"],
+                timeout: .seconds(60))
             let requests = try #require(report["requests"]?.integer)
             #expect(requests > concurrency)
             #expect((report["bytes"]?.integer ?? 0) / requests > 20_000)
@@ -66,9 +55,11 @@ extension RealProcesses {
         }
 
         /// A short run: checks that there are measurements, not their values.
-        private func measured(_ arguments: [String]) throws -> JSONValue {
+        private func measured(
+            _ arguments: [String], timeout: Duration = .seconds(120)
+        ) throws -> JSONValue {
             let run = try CommandLineRun(["bench"] + arguments + ["--private", "--json"])
-            let end = try run.end(timeout: .seconds(120)).expect(0)
+            let end = try run.end(timeout: timeout).expect(0)
             let report = try end.json()
             #expect(report["name"]?.text == arguments.first)
             #expect(report["errors"]?.integer == 0, "\(end)")

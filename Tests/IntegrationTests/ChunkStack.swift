@@ -19,11 +19,10 @@ enum ChunkStack {
 extension StackHarness {
     /// A client of this stack with this delivery mode; `results` replaces the results directory.
     func client(_ delivery: Delivery, results: String? = nil) throws -> ImagebusClient {
-        var configuration = try ClientConfiguration(
-            runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: 20_000)
-        configuration.delivery = delivery
-        if let results { configuration.resultsDirectory = results }
-        return try ImagebusClient(configuration)
+        try client {
+            $0.delivery = delivery
+            if let results { $0.resultsDirectory = results }
+        }
     }
 
     /// A counter of the coordinator.

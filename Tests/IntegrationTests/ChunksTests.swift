@@ -106,11 +106,10 @@ extension RealProcesses {
             let small = try ChunkStack.image(5_000)
             origin.route("/small.png", .bytes(small))
             try await withStack { stack in
-                var configuration = try ClientConfiguration(
-                    runtimeDirectory: stack.runtimeDirectory, connectTimeoutMilliseconds: 20_000)
-                configuration.delivery = .chunks
-                configuration.chunkedImageBytesMax = 1 << 20
-                let client = try ImagebusClient(configuration)
+                let client = try stack.client {
+                    $0.delivery = .chunks
+                    $0.chunkedImageBytesMax = 1 << 20
+                }
                 for _ in 0..<3 {
                     #expect(
                         await client.load(origin.url("/large.png")).errorCode == .limitExceeded)

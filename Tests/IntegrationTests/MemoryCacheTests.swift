@@ -8,11 +8,7 @@ extension RealProcesses {
         private func client(
             _ stack: StackHarness, _ limits: MemoryCacheLimits, isOperator: Bool = false
         ) throws -> ImagebusClient {
-            var configuration = try ClientConfiguration(
-                runtimeDirectory: stack.runtimeDirectory, isOperator: isOperator,
-                connectTimeoutMilliseconds: 20_000)
-            configuration.memoryCache = limits
-            return try ImagebusClient(configuration)
+            try stack.client(asOperator: isOperator) { $0.memoryCache = limits }
         }
 
         /// Loads until the client's memory has the image.

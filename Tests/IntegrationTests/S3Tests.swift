@@ -10,27 +10,20 @@ extension RealProcesses {
         private func configuration(
             _ server: S3Server, secret: String, match pattern: String = "s3://photos/*"
         ) -> String {
-            let credentials = folder.write(
-                Array(
-                    """
-                    [default]
-                    aws_access_key_id = \(S3Server.accessKeyID)
-                    aws_secret_access_key = \(secret)
-
-                    """.utf8), to: "credentials")
+            let profile = S3Server.profileFile.replacing(S3Server.secretAccessKey, with: secret)
+            let credentials = folder.write(profile, to: "credentials")
             return folder.write(
-                Array(
-                    """
-                    loaders:
-                      store:
-                        kind: s3
-                        endpoint: \(server.endpoint)
-                        region: eu-central-1
-                        credentials: \(credentials)
-                        allow-addresses: ["\(server.address)"]
-                        match: \(pattern)
+                """
+                loaders:
+                  store:
+                    kind: s3
+                    endpoint: \(server.endpoint)
+                    region: eu-central-1
+                    credentials: \(credentials)
+                    allow-addresses: ["\(server.address)"]
+                    match: \(pattern)
 
-                    """.utf8), to: "imagebus.yaml")
+                """, to: "imagebus.yaml")
         }
 
         @Test func allObjectsOfABucketAreLoaded() async throws {

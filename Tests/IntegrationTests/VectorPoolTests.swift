@@ -77,11 +77,7 @@ extension RealProcesses {
         /// it.
         @Test func aDrawingThatHangsStopsNoOtherPool() async throws {
             let origin = origin()
-            let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
-            let content =
-                "<filter id='f'>\(noise)</filter>"
-                + "<rect width='100' height='100' filter='url(#f)'/>"
-            origin.route("/h.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
+            origin.route("/h.svg", .bytes(HostileDrawings.endless))
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withClient(Self.drawing, decoders: 1) { stack, client in
                 var request = ImageRequest(origin.url("/h.svg"), fit: 100, format: .png)

@@ -35,13 +35,15 @@ extension StackHarness {
     /// A client of this stack; it is closed when its last reference is released. Without
     /// `sharesLoads` each of its loads is a message.
     public func client(
-        asOperator: Bool = false, sharesLoads: Bool = true, repeatsAnswers: Bool = true
+        asOperator: Bool = false, sharesLoads: Bool = true, repeatsAnswers: Bool = true,
+        changing change: (inout ClientConfiguration) -> Void = { _ in }
     ) throws -> ImagebusClient {
         var configuration = try ClientConfiguration(
             runtimeDirectory: runtimeDirectory, isOperator: asOperator,
             connectTimeoutMilliseconds: 20_000)
         configuration.sharesLoads = sharesLoads
         configuration.repeatsAnswers = repeatsAnswers
+        change(&configuration)
         return try ImagebusClient(configuration)
     }
 
@@ -142,7 +144,7 @@ extension ImageRequest {
         self.options = options
     }
 
-    /// The same load, made anew and stored nowhere.
+    /// The same load, made again and stored nowhere.
     public var unstored: ImageRequest {
         var request = self
         request.options.insert(.fromLoaderOnly)

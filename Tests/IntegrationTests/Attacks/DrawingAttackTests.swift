@@ -34,11 +34,7 @@ extension RealProcesses {
 
         /// It never uses the full CPU time limit of a drawing.
         @Test func aDrawingThatUsesUpItsTimeAgainAndAgainIsNotTriedAgain() async throws {
-            let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
-            let content =
-                "<filter id='f'>\(noise)</filter>"
-                + "<rect width='100' height='100' filter='url(#f)'/>"
-            origin.route("/slow.svg", .bytes(Drawings.svg("width='100' height='100'", content)))
+            origin.route("/slow.svg", .bytes(HostileDrawings.endless))
             let limited = ["--unsigned", "--timeout", "3"]
             try await withGateway(limited, stack: Self.arguments) { gateway, stack in
                 var statuses: [Int] = []

@@ -80,6 +80,10 @@ enum HostileDrawings {
         ),
     ]
 
+    /// Noise with a billion octaves, which no decoder ever finishes.
+    static let endless = filtered(
+        String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20))
+
     private static func filtered(_ filter: String, region: String = "") -> [UInt8] {
         Drawings.svg(
             size,
