@@ -29,7 +29,7 @@ extension RealProcesses {
     /// Steps and formats that `GoldenStepTests` doesn't compare, on 400x300 pixels: red and green
     /// above, blue and yellow below.
     @Suite struct StepTests {
-        static let cases = [
+        static let cases: [StepCase] = [
             StepCase("--resize 200x200 --mode fit", "200x150", at: 180, 20, Images.green),
             StepCase("--resize 800x800 --mode fit", "400x300", at: 20, 280, Images.blue),
             StepCase("--resize 200x", "200x150", at: 180, 20, Images.green),
