@@ -8,6 +8,9 @@ import MicroHTTPD
 /// A response depends on the method, the target, the fields read while it was generated, and the
 /// current second (because of `max-age` and the expiry of signed URLs). Bounded: when a limit is
 /// exceeded, all responses are dropped; those in use return with their next request.
+///
+/// Measured by `Tests/Benchmarks/instructions gateway-hit`: 64,400 instructions per hit, 434,900
+/// without these responses, and 73,400 if each request's fields are evaluated.
 final class HotAnswers {
     /// A valid response, with the URL of its source and where the image came from.
     final class Answer {
