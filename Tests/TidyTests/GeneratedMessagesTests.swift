@@ -16,4 +16,18 @@ import Testing
             #expect(kept == generated, "\(name): run scripts/proto")
         }
     }
+
+    @Test func generatedMappingsAreCurrent() throws {
+        let made = TemporaryDirectory()
+        let folder = "Sources/Runtime/Wire/Generated"
+        let script = RepositoryRoot.file("scripts/wire-mapping")
+        let run = try CommandLineRun(program: script, [made.path]).end()
+        try #require(run.exitStatus == 0, "\(run)")
+        let names = DirectoryEntries.names(made.path)
+        #expect(!names.isEmpty && names == DirectoryEntries.names(RepositoryRoot.file(folder)))
+        for name in names {
+            let kept = FileBytes.read(RepositoryRoot.file("\(folder)/\(name)"))
+            #expect(kept == FileBytes.read(made.file(name)), "\(name): run scripts/proto")
+        }
+    }
 }

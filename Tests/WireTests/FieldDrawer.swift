@@ -39,8 +39,13 @@ struct FieldDrawer: FieldMap {
         }
     }
 
-    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
-        put(contents)
+    var stores: Bool { true }
+
+    func chosen(_ number: UInt32, _ which: inout some RawRepresentable<UInt32>) -> UInt32 {
+        if keeps { return number }
+        let choice = withUnsafePointer(to: &which) { pass.choice(UnsafeRawPointer($0)) }
+        if choice != 0 { pass.note(choice) }
+        return choice
     }
 
     func has(
@@ -106,15 +111,6 @@ struct FieldDrawer: FieldMap {
     ) where Word.RawValue: FixedWidthInteger {
         note(&member, field)
         value = keeps ? value : word() ?? value
-    }
-
-    func word<Word: RawRepresentable>(
-        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
-    ) where Word.RawValue: FixedWidthInteger {
-        guard has(value != nil, &which, number) else { return }
-        note(&member, field)
-        value = keeps ? value : word()
     }
 
     private func word<Word: RawRepresentable>() -> Word? where Word.RawValue: FixedWidthInteger {
@@ -190,13 +186,15 @@ extension FieldDrawer {
         if !keeps { value = drawn(field, limit: limit) }
     }
 
-    func name(_ value: inout String?, _ member: inout CText?, _ field: String) {
-        note(&member, field, limit: RequestLimits.nameBytesMax)
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int) {
+        note(&member, field, limit: limit)
         if !keeps { value = log.values.maybe { $0.name() } }
     }
 
-    func formed<Text: FormedText>(_ value: inout Text?, _ member: inout CText?, _ field: String) {
-        note(&member, field, limit: Text.bytesMax)
+    func formed<Text: FormedText>(
+        _ value: inout Text?, _ member: inout CText?, _ field: String, limit: Int
+    ) {
+        note(&member, field, limit: limit)
         if !keeps { value = log.values.formed() }
     }
 

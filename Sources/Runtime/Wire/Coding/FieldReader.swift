@@ -7,8 +7,10 @@ struct FieldReader: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
     let container: String
 
-    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
-        put(contents)
+    var stores: Bool { true }
+
+    func chosen(_ number: UInt32, _ which: inout some RawRepresentable<UInt32>) -> UInt32 {
+        which.rawValue
     }
 
     func has(
@@ -54,23 +56,9 @@ struct FieldReader: FieldMap {
         _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
         _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger {
-        value = try word(member.rawValue, field)
-    }
-
-    func word<Word: RawRepresentable>(
-        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
-    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
-        guard which.rawValue == number else { return }
-        value = try word(member.rawValue, field)
-    }
-
-    private func word<Word: RawRepresentable>(
-        _ number: some FixedWidthInteger, _ field: String
-    ) throws(WireError) -> Word where Word.RawValue: FixedWidthInteger {
-        guard let raw = Word.RawValue(exactly: number), let word = Word(rawValue: raw)
+        guard let raw = Word.RawValue(exactly: member.rawValue), let word = Word(rawValue: raw)
         else { throw .field(field, .unknownValue) }
-        return word
+        value = word
     }
 
     /// Any other bit is a tier that this version does not know.
@@ -120,16 +108,21 @@ extension FieldReader {
         value = try text(member, field, limit: limit)
     }
 
-    func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError) {
-        let name = try text(member, field, limit: RequestLimits.nameBytesMax)
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int)
+        throws(WireError)
+    {
+        let name = try text(member, field, limit: limit)
         value = name.isEmpty ? nil : name
     }
 
     func formed<Text: FormedText>(
-        _ value: inout Text?, _ member: inout CText?, _ field: String
+        _ value: inout Text?, _ member: inout CText?, _ field: String, limit: Int
     ) throws(WireError) {
-        let text = try text(member, field, limit: Text.readBytesMax)
-        value = text.isEmpty ? nil : try Text(reading: text, field)
+        let text = try text(member, field, limit: limit)
+        value = text.isEmpty ? nil : Text.parsed(text)
+        guard value != nil || text.isEmpty || Text.ignoresInvalid else {
+            throw .field(field, .unknownValue)
+        }
     }
 
     func texts(

@@ -19,7 +19,12 @@ struct FieldWriter: FieldMap {
         return wire
     }
 
-    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {}
+    var stores: Bool { false }
+
+    func chosen(_ number: UInt32, _ which: inout some RawRepresentable<UInt32>) -> UInt32 {
+        Self.set(&which, number)
+        return number
+    }
 
     func has(
         _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
@@ -66,15 +71,6 @@ struct FieldWriter: FieldMap {
         _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger {
         Self.set(&member, value.rawValue)
-    }
-
-    func word<Word: RawRepresentable>(
-        _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
-        if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
-    ) throws(WireError) where Word.RawValue: FixedWidthInteger {
-        guard var word = value else { return }
-        Self.set(&which, number)
-        try self.word(&word, &member, field)
     }
 
     func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
@@ -129,16 +125,18 @@ extension FieldWriter {
         member = try copy(value, field, limit: limit)
     }
 
-    func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError) {
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int)
+        throws(WireError)
+    {
         guard let value else { return }
-        member = try copy(value, field, limit: RequestLimits.nameBytesMax)
+        member = try copy(value, field, limit: limit)
     }
 
     func formed<Text: FormedText>(
-        _ value: inout Text?, _ member: inout CText?, _ field: String
+        _ value: inout Text?, _ member: inout CText?, _ field: String, limit: Int
     ) throws(WireError) {
         guard let value else { return }
-        member = try copy(value.text, field, limit: Text.bytesMax)
+        member = try copy(value.text, field, limit: limit)
     }
 
     func texts(

@@ -51,6 +51,12 @@ public struct MessageEncoder: ~Copyable {
     mutating func prepare(_ kind: MessageKind, limit: Int, _ value: consuming some WireMessage)
         throws(WireError) -> EncodedMessage
     {
+        try build(value, limit: limit)
+        return EncodedMessage(header: FrameHeader(kind: kind), byteCount: byteCount)
+    }
+
+    /// Builds the C form without a frame.
+    mutating func build(_ value: consuming some WireMessage, limit: Int) throws(WireError) {
         slab.reset()
         (prepared, byteCount) = (nil, 0)
         // Every generated message begins with its base.
@@ -60,7 +66,6 @@ public struct MessageEncoder: ~Copyable {
         let size = protobuf_c_message_get_packed_size(message)
         guard size <= limit else { throw .tooLarge(limit: limit) }
         (prepared, byteCount) = (message, size)
-        return EncodedMessage(header: FrameHeader(kind: kind), byteCount: size)
     }
 }
 

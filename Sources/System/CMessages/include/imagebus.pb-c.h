@@ -403,6 +403,9 @@ struct  Imagebus__V1__Rect
    * from the top edge
    */
   int64_t y;
+  /*
+   * [required]
+   */
   Imagebus__V1__Size *size;
 };
 #define IMAGEBUS__V1__RECT__INIT \
@@ -413,7 +416,13 @@ struct  Imagebus__V1__Rect
 struct  Imagebus__V1__Header
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 16,384]
+   */
   char *name;
+  /*
+   * [≤ 16,384]
+   */
   char *value;
 };
 #define IMAGEBUS__V1__HEADER__INIT \
@@ -431,14 +440,14 @@ struct  Imagebus__V1__Resize
 {
   ProtobufCMessage base;
   /*
-   * one side may be 0: open
+   * [required] one side may be 0: open
    */
   Imagebus__V1__Size *box;
   Imagebus__V1__ResizeMode mode;
   Imagebus__V1__Resize__MaybeEnlargesCase maybe_enlarges_case;
   union {
     /*
-     * absent: the mode's default; not in a Need
+     * [absent mode.enlarges] not in a Need
      */
     protobuf_c_boolean enlarges;
   };
@@ -551,11 +560,11 @@ struct  Imagebus__V1__NamedStep
 {
   ProtobufCMessage base;
   /*
-   * ≤ 128
+   * [≤ 128]
    */
   char *name;
   /*
-   * ≤ 16 in any order, distinct names ≤ 128, values ≤ 256
+   * [16 of ≤ 128 and ≤ 256] in any order, distinct names
    */
   size_t n_parameters;
   Imagebus__V1__Detail **parameters;
@@ -581,11 +590,20 @@ struct  Imagebus__V1__Step
   ProtobufCMessage base;
   Imagebus__V1__Step__StepCase step_case;
   union {
+    /*
+     * [swift resize(_:_:enlarges:)]
+     */
     Imagebus__V1__Resize *resize;
     Imagebus__V1__Rect *crop;
     Imagebus__V1__Rotate *rotate;
+    /*
+     * [swift flip(horizontal:vertical:)]
+     */
     Imagebus__V1__Flip *flip;
     Imagebus__V1__Overlay *overlay;
+    /*
+     * [via StepByName]
+     */
     Imagebus__V1__NamedStep *named;
   };
 };
@@ -597,6 +615,9 @@ struct  Imagebus__V1__Step
 struct  Imagebus__V1__Thumbnail
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Size *box;
   protobuf_c_boolean preserves_aspect_ratio;
 };
@@ -628,7 +649,7 @@ struct  Imagebus__V1__Output
   ProtobufCMessage base;
   protobuf_c_boolean lossless;
   /*
-   * ≤ 16 in any order (PROTOCOL 8.10): names ≤ 128, values ≤ 256
+   * [swift self; by settings; ≤ 16] in any order (PROTOCOL 8.10):
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
@@ -671,6 +692,9 @@ struct  Imagebus__V1__Transcode
   Imagebus__V1__ImageFormat format;
   Imagebus__V1__Transcode__MaybeQualityCase maybe_quality_case;
   union {
+    /*
+     * [type Int]
+     */
     int64_t quality;
   };
 };
@@ -708,9 +732,12 @@ struct  Imagebus__V1__Serializer
      * the default
      */
     Imagebus__V1__Unit *as_is;
+    /*
+     * [swift transcode(_:quality:)]
+     */
     Imagebus__V1__Transcode *transcode;
     /*
-     * ≤ 128
+     * [≤ 128]
      */
     char *named;
   };
@@ -744,15 +771,21 @@ struct  Imagebus__V1__Fallback
   union {
     Imagebus__V1__Unit *none;
     /*
-     * ≤ 8,192. Loaded like any, with the image's steps, output, tiers, class and deadline, without
+     * Loaded like any, with the image's steps, output, tiers, class and deadline, without
      * its headers, from-loader-only, refresh-cached and retry-failed, and stored under its own keys
      * only. An invalid one, or one with user info, is invalidRequest.
+     */
+    /*
+     * [≤ 8,192]
      */
     char *url;
     /*
      * 0xAARRGGBB, alpha not premultiplied. An image of the size of the box of a resize (even fit)
      * or of a crop, after the following steps, else of one pixel. It is stored nowhere; info_only
      * gets none.
+     */
+    /*
+     * [swift color; type Color; by color]
      */
     uint32_t colour;
   };
@@ -784,6 +817,9 @@ struct  Imagebus__V1__EncodeOptions
 {
   ProtobufCMessage base;
   Imagebus__V1__Size *max_pixel_size;
+  /*
+   * [swift embedsThumbnail]
+   */
   protobuf_c_boolean embed_thumbnail;
   Imagebus__V1__EncodeOptions__MaybeQualityCase maybe_quality_case;
   union {
@@ -795,7 +831,7 @@ struct  Imagebus__V1__EncodeOptions
   Imagebus__V1__EncodeOptions__MaybeBackgroundCase maybe_background_case;
   union {
     /*
-     * 0xAARRGGBB; alpha is ignored
+     * [by color] 0xAARRGGBB; alpha is ignored
      */
     uint32_t background;
   };
@@ -845,22 +881,26 @@ struct  Imagebus__V1__Context
    * below have ≤ 128 bytes and are the configuration's; others are invalidRequest, whose message
    * has the known ones. Empty: unset.
    */
+  /*
+   * [≤ 128; by name]
+   */
   char *profile;
   /*
-   * empty: the profile's; "default": the unnamed one
+   * [≤ 128; by name] empty: the profile's; "default": the unnamed one
    */
   char *cache;
   /*
-   * likewise
+   * [≤ 128; by name] likewise
    */
   char *original_cache;
   /*
-   * "http" or a configured one (SEMANTICS 10.9)
+   * [≤ 128; by name] "http" or a configured one (SEMANTICS 10.9)
    */
   char *loader;
   Imagebus__V1__Serializer *serializer;
+  Imagebus__V1__EncodeOptions *encode_options;
   /*
-   * steps and output, if the request has none
+   * [≤ 128; by name] steps and output, if the request has none
    */
   char *preset;
   /*
@@ -868,21 +908,11 @@ struct  Imagebus__V1__Context
    */
   protobuf_c_boolean without_transformer;
   /*
-   * PROTOCOL 8.7
-   */
-  Imagebus__V1__Fallback *fallback;
-  /*
-   * ≤ 32: SDWebImage's options without a field; distinct names ≤ 128,
-   */
-  size_t n_others;
-  Imagebus__V1__Detail **others;
-  Imagebus__V1__EncodeOptions *encode_options;
-  /*
-   * as the setting hdr (PROTOCOL 8.10)
+   * [swift decodesToHDR] as the setting hdr (PROTOCOL 8.10)
    */
   protobuf_c_boolean decode_to_hdr;
   /*
-   * 16 of 1 to 64 letters, digits and ._:- (SEMANTICS 5.20)
+   * [16 of ≤ 64] of letters, digits and ._:- (SEMANTICS 5.20)
    */
   size_t n_tags;
   char **tags;
@@ -894,14 +924,23 @@ struct  Imagebus__V1__Context
    * the reply has it (SEMANTICS 5.21)
    */
   protobuf_c_boolean wants_extended_data;
+  /*
+   * PROTOCOL 8.7
+   */
+  Imagebus__V1__Fallback *fallback;
+  /*
+   * [32 of ≤ 128 and ≤ 1,024] SDWebImage's options without a
+   */
+  size_t n_others;
+  Imagebus__V1__Detail **others;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     /*
-     * "none": no filter
+     * [swift filter; ≤ 128] "none": no filter
      */
     char *key_filter;
     /*
-     * ≤ 8,192: text in place of the URL in keys
+     * [swift text; ≤ 8,192] text in place of the URL in keys
      */
     char *base_key;
   };
@@ -929,7 +968,7 @@ struct  Imagebus__V1__Context
 };
 #define IMAGEBUS__V1__CONTEXT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__context__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string, 0, NULL, 0,NULL, NULL, 0, 0,NULL, NULL, 0, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, NULL, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, NULL, 0, NULL, 0,NULL, IMAGEBUS__V1__CONTEXT__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_FACTOR__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_SCALE_DOWN_LIMIT__NOT_SET, {0}, IMAGEBUS__V1__CONTEXT__MAYBE_DAMAGED__NOT_SET, {0} }
 
 
 typedef enum {
@@ -951,18 +990,21 @@ struct  Imagebus__V1__WantedFacts
    * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash, 64 animation; other bits are
    * invalidRequest.
    */
+  /*
+   * [by bits]
+   */
   uint32_t kinds;
   Imagebus__V1__WantedFacts__MaybeBlurHashColumnsCase maybe_blur_hash_columns_case;
   union {
     /*
-     * 1 to 9; absent: 4
+     * [swift blurHash.width; 1 to 9; absent 4]
      */
     uint32_t blur_hash_columns;
   };
   Imagebus__V1__WantedFacts__MaybeBlurHashRowsCase maybe_blur_hash_rows_case;
   union {
     /*
-     * 1 to 9; absent: 3
+     * [swift blurHash.height; 1 to 9; absent 3]
      */
     uint32_t blur_hash_rows;
   };
@@ -1025,27 +1067,31 @@ typedef enum {
 } Imagebus__V1__ImageRequest__MaybePixelRatioCase;
 
 typedef enum {
-  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET = 0,
-  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME_FRAME = 17
-    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__CASE)
-} Imagebus__V1__ImageRequest__MaybeFrameCase;
-
-typedef enum {
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__NOT_SET = 0,
   IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS_EARLIER_FAILURE_MILLISECONDS = 19
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__CASE)
 } Imagebus__V1__ImageRequest__MaybeEarlierFailureMillisecondsCase;
 
+typedef enum {
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET = 0,
+  IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME_FRAME = 17
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__CASE)
+} Imagebus__V1__ImageRequest__MaybeFrameCase;
+
 struct  Imagebus__V1__ImageRequest
 {
   ProtobufCMessage base;
   /*
-   * ≤ 8,192, absolute; bytes beyond ASCII are percent-encoded
+   * [swift self; ≤ 8,192; by requestURL] absolute; bytes beyond ASCII are
    */
   char *url;
   /*
-   * ≤ 64, together ≤ 16,384 bytes; sent to the origin in this order. Host, Accept-Encoding, Range,
-   * If-*, Proxy-* and those of message framing are invalidRequest (detail header).
+   * percent-encoded
+   * Sent to the origin in this order. Host, Accept-Encoding, Range, If-*, Proxy-* and those of
+   * message framing are invalidRequest (detail header).
+   */
+  /*
+   * [≤ 64; together ≤ 16,384; by headers]
    */
   size_t n_headers;
   Imagebus__V1__Header **headers;
@@ -1054,95 +1100,104 @@ struct  Imagebus__V1__ImageRequest
    */
   Imagebus__V1__Thumbnail *thumbnail;
   /*
-   * ≤ 32, of which ≤ 4 overlays; after the thumbnail, in order
+   * [≤ 32] of which ≤ 4 overlays; after the thumbnail, in order
    */
   size_t n_steps;
   Imagebus__V1__Step **steps;
   /*
-   * absent: the source's format, and its own bytes if there are no steps
+   * [default] absent: the source's format, and its own bytes if there are no
    */
   Imagebus__V1__Output *output;
+  /*
+   * steps
+   */
   /*
    * properties instead of bytes
    */
   protobuf_c_boolean info_only;
   /*
-   * bits of PROTOCOL 8.5
+   * [by bits] bits of PROTOCOL 8.5
    */
   uint32_t options;
-  Imagebus__V1__Context *context;
   /*
-   * with info_only only, else invalidRequest; absent: those of ImageInfo
+   * [swift properties; default] with info_only only, else invalidRequest;
    */
   Imagebus__V1__WantedFacts *facts;
+  /*
+   * absent: those of ImageInfo
+   */
   /*
    * how the image came about, in DeliveredImage
    */
   protobuf_c_boolean wants_explanation;
   /*
-   * absent: nothing is assumed
+   * [default] absent: nothing is assumed
    */
   Imagebus__V1__AssumedLifetime *assumed_lifetime;
+  /*
+   * [default]
+   */
+  Imagebus__V1__Context *context;
   Imagebus__V1__ImageRequest__MaybeQueryCacheTypesCase maybe_query_cache_types_case;
   union {
     /*
-     * 1 disk, 2 memory; absent: 3
+     * [absent 3; by tiers] 1 disk, 2 memory
      */
     uint32_t query_cache_types;
   };
   Imagebus__V1__ImageRequest__MaybeStoreCacheTypesCase maybe_store_cache_types_case;
   union {
     /*
-     * absent: 3
+     * [absent 3; by tiers]
      */
     uint32_t store_cache_types;
   };
   Imagebus__V1__ImageRequest__MaybeOriginalQueryCacheTypesCase maybe_original_query_cache_types_case;
   union {
     /*
-     * absent: 1
+     * [absent 1; by tiers]
      */
     uint32_t original_query_cache_types;
   };
   Imagebus__V1__ImageRequest__MaybeOriginalStoreCacheTypesCase maybe_original_store_cache_types_case;
   union {
     /*
-     * absent: 1
+     * [absent 1; by tiers]
      */
     uint32_t original_store_cache_types;
   };
   Imagebus__V1__ImageRequest__MaybeTimeoutMillisecondsCase maybe_timeout_milliseconds_case;
   union {
     /*
-     * ≤ 3,600,000; absent: 30,000
+     * [absent 30,000] ≤ 3,600,000
      */
     int64_t timeout_milliseconds;
   };
   Imagebus__V1__ImageRequest__MaybePixelRatioCase maybe_pixel_ratio_case;
   union {
     /*
-     * 0.1 to 10 (SEMANTICS 11.14); absent: 1
+     * [absent 1] 0.1 to 10 (SEMANTICS 11.14)
      */
     double pixel_ratio;
-  };
-  Imagebus__V1__ImageRequest__MaybeFrameCase maybe_frame_case;
-  union {
-    /*
-     * of an animation, 0 to 99,999 (SEMANTICS 11.30); absent: as a still image
-     */
-    uint32_t frame;
   };
   Imagebus__V1__ImageRequest__MaybeEarlierFailureMillisecondsCase maybe_earlier_failure_milliseconds_case;
   union {
     /*
-     * how long an earlier failure counts (SEMANTICS
+     * [0 to 4,294,967,295] how long an earlier failure
      */
     uint32_t earlier_failure_milliseconds;
+  };
+  Imagebus__V1__ImageRequest__MaybeFrameCase maybe_frame_case;
+  union {
+    /*
+     * [0 to 100,000] of an animation, 0 to 99,999 (SEMANTICS 11.30); absent: as
+     */
+    uint32_t frame;
   };
 };
 #define IMAGEBUS__V1__IMAGE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__image_request__descriptor) \
-    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, NULL, 0, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__NOT_SET, {0} }
+    , (char *)protobuf_c_empty_string, 0,NULL, NULL, 0,NULL, NULL, 0, 0, NULL, 0, NULL, NULL, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_QUERY_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_ORIGINAL_STORE_CACHE_TYPES__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_TIMEOUT_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_PIXEL_RATIO__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_EARLIER_FAILURE_MILLISECONDS__NOT_SET, {0}, IMAGEBUS__V1__IMAGE_REQUEST__MAYBE_FRAME__NOT_SET, {0} }
 
 
 typedef enum {
@@ -1162,30 +1217,33 @@ struct  Imagebus__V1__ImageInfo
   ProtobufCMessage base;
   Imagebus__V1__ImageFormat format;
   /*
-   * as displayed
+   * [swift size.width] as displayed
    */
   uint32_t width;
   /*
-   * as displayed
+   * [swift size.height] as displayed
    */
   uint32_t height;
   /*
-   * at least 1
+   * [not 0]
    */
   uint32_t pages;
   protobuf_c_boolean has_alpha;
+  /*
+   * [swift isHDR]
+   */
   protobuf_c_boolean is_hdr;
   Imagebus__V1__ImageInfo__MaybeStillOfCase maybe_still_of_case;
   union {
     /*
-     * at least 2: frames of the source whose first frame this is; set by the
+     * [2 to 4,294,967,295] frames of the source whose first frame
      */
     uint32_t still_of;
   };
   Imagebus__V1__ImageInfo__MaybeBitsCase maybe_bits_case;
   union {
     /*
-     * of a sample, 9 to 64; absent: 8 or fewer
+     * [8 to 64; absent 8] of a sample, 9 to 64; absent: 8 or fewer
      */
     uint32_t bits;
   };
@@ -1227,20 +1285,20 @@ struct  Imagebus__V1__ImageFacts
 {
   ProtobufCMessage base;
   /*
-   * ≤ 128; empty, here and below: unknown, or not requested
+   * [≤ 128; by name] empty, here and below: unknown, or not requested
    */
   char *profile;
   /*
-   * distinct names of PROTOCOL 8.11; values ≤ 128
+   * [by exif] distinct names of PROTOCOL 8.11; values ≤ 128
    */
   size_t n_exif;
   Imagebus__V1__Detail **exif;
   /*
-   * ≤ 166
+   * [≤ 166; by name]
    */
   char *blur_hash;
   /*
-   * ≤ 128, Base64
+   * [≤ 128; by name] Base64
    */
   char *thumb_hash;
   /*
@@ -1250,28 +1308,28 @@ struct  Imagebus__V1__ImageFacts
   Imagebus__V1__ImageFacts__MaybeOrientationCase maybe_orientation_case;
   union {
     /*
-     * 1 to 8, as stated by the file
+     * [1 to 8] as stated by the file
      */
     uint32_t orientation;
   };
   Imagebus__V1__ImageFacts__MaybeBitsPerSampleCase maybe_bits_per_sample_case;
   union {
     /*
-     * 1 to 64, as stated by the file; of a palette: of an index
+     * [1 to 64] as stated by the file; of a palette: of an index
      */
     uint32_t bits_per_sample;
   };
   Imagebus__V1__ImageFacts__MaybeAverageCase maybe_average_case;
   union {
     /*
-     * 0xAARRGGBB
+     * [by color] 0xAARRGGBB
      */
     uint32_t average;
   };
   Imagebus__V1__ImageFacts__MaybeDominantCase maybe_dominant_case;
   union {
     /*
-     * 0xAARRGGBB
+     * [by color] 0xAARRGGBB
      */
     uint32_t dominant;
   };
@@ -1291,7 +1349,7 @@ struct  Imagebus__V1__AnimationFacts
 {
   ProtobufCMessage base;
   /*
-   * 2 to 16,384: microseconds of each frame, at least 1
+   * [≤ 16,384; not 0] at least 2: microseconds of each frame
    */
   size_t n_durations;
   uint32_t *durations;
@@ -1302,7 +1360,7 @@ struct  Imagebus__V1__AnimationFacts
   Imagebus__V1__AnimationFacts__MaybePlaysCase maybe_plays_case;
   union {
     /*
-     * how often all frames are shown, 0: endless; absent: as loops
+     * [absent loops] how often all frames are shown, 0: endless
      */
     uint32_t plays;
   };
@@ -1317,11 +1375,11 @@ struct  Imagebus__V1__Producer
   ProtobufCMessage base;
   Imagebus__V1__WorkerKind kind;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData incarnation;
   /*
-   * ≤ 16: a lowercase letter, then lowercase letters, digits and -; empty: the
+   * [≤ 16; by pool(of: kind)] a lowercase letter, then lowercase letters, digits
    */
   char *pool;
 };
@@ -1354,7 +1412,7 @@ struct  Imagebus__V1__Reference
    */
   uint64_t length;
   /*
-   * not 0; the producer doesn't use the number again (PROTOCOL 10)
+   * [not 0; type BlockID] the producer doesn't use the number again (PROTOCOL
    */
   uint64_t block;
 };
@@ -1374,7 +1432,13 @@ struct  Imagebus__V1__PixelPlane
    * of the first sample in the referenced bytes
    */
   uint64_t offset;
+  /*
+   * [swift size.width]
+   */
   uint32_t width;
+  /*
+   * [swift size.height]
+   */
   uint32_t height;
   /*
    * ≥ width × bands × bytes of a sample; offset + stride × height ≤ length
@@ -1424,28 +1488,28 @@ struct  Imagebus__V1__PixelLayout
 {
   ProtobufCMessage base;
   /*
-   * one, or three of one band each: Y, Cb, Cr of full-range BT.601
+   * [≤ 3] one, or three of one band each: Y, Cb, Cr of full-range
    */
   size_t n_planes;
   Imagebus__V1__PixelPlane **planes;
   /*
-   * with centered chroma
+   * BT.601 with centered chroma
    */
   /*
-   * EXIF's number; still to be applied
+   * [by orientation] EXIF's number; still to be applied
    */
   uint32_t orientation;
   /*
-   * ≤ 4, each kind at most once; from decoders only those that
+   * [swift embeddedMetadata; ≤ EnclosureKind] each kind at most
    */
   size_t n_enclosures;
   Imagebus__V1__Enclosure **enclosures;
   /*
-   * of RGB with more than 8 bits; absent: sRGB, gray, or as the profile says,
+   * [swift samples.hdr] of RGB with more than 8 bits; absent: sRGB, gray, or
    */
   Imagebus__V1__HDRColours *hdr;
   /*
-   * as from decoders unless keeps has hdr
+   * as the profile says, as from decoders unless keeps has hdr
    * Absent: one image, as from decoders unless all_frames is set. Else frames of stride × height
    * bytes follow one another, and enclosures follow them: at most info.pages frames, none larger
    * than the source, all within the pixel limits; one plane at offset 0 with four 8-bit bands,
@@ -1455,7 +1519,7 @@ struct  Imagebus__V1__PixelLayout
   Imagebus__V1__PixelLayout__MaybeSampleBitsCase maybe_sample_bits_case;
   union {
     /*
-     * 9 to 16, one plane only: precision of native 2-byte samples at even
+     * [swift samples.bits; 8 to 16; absent 8] 9 to 16, one plane only:
      */
     uint32_t sample_bits;
   };
@@ -1520,7 +1584,7 @@ struct  Imagebus__V1__ForeignFailure
 {
   ProtobufCMessage base;
   /*
-   * 1 to 128 bytes
+   * [≤ 128] at least 1
    */
   char *domain;
   int64_t code;
@@ -1564,13 +1628,16 @@ typedef enum {
 struct  Imagebus__V1__Metadata
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageInfo *info;
   /*
    * what the origin said of the original; absent: unknown
    */
   Imagebus__V1__OriginCaching *caching;
   /*
-   * ≤ 48, as in Context
+   * [48 of ≤ 64; by tags] as in Context
    */
   size_t n_tags;
   char **tags;
@@ -1579,39 +1646,42 @@ struct  Imagebus__V1__Metadata
    */
   Imagebus__V1__ExtendedData *extended_data;
   /*
-   * SHA-256, 32 bytes; absent: unknown, and to external caches;
+   * [by sized] SHA-256, 32 bytes; absent: unknown, and to external caches;
    */
   ProtobufCBinaryData digest;
   /*
    * ignored from them
    */
   /*
-   * of the pipeline (SEMANTICS 5.27); 0: none was recorded
+   * [0 to 4,095] of the pipeline (SEMANTICS 5.27); 0: none was recorded
    */
   uint32_t revision;
   Imagebus__V1__Metadata__MaybeContentTypeCase maybe_content_type_case;
   union {
     /*
-     * this and the origin's other texts: ≤ 1,024
+     * [≤ 1,024]
      */
     char *content_type;
   };
   Imagebus__V1__Metadata__MaybeEtagCase maybe_etag_case;
   union {
     /*
-     * of a result: its original's. If the origin sent no validators, a mark that
+     * [≤ 1,024] of a result: its original's. If the origin sent no validators, a
      */
     char *etag;
   };
   Imagebus__V1__Metadata__MaybeLastModifiedCase maybe_last_modified_case;
   union {
     /*
-     * of a result: its original's
+     * [≤ 1,024] of a result: its original's
      */
     char *last_modified;
   };
   Imagebus__V1__Metadata__MaybeVaryCase maybe_vary_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *vary;
   };
 };
@@ -1627,11 +1697,11 @@ struct  Imagebus__V1__ExtendedData
 {
   ProtobufCMessage base;
   /*
-   * ≤ 255
+   * [≤ 255]
    */
   char *media_type;
   /*
-   * 1 to 4,096 bytes
+   * [swift bytes; ≤ 4,096] at least 1
    */
   ProtobufCBinaryData data;
 };
@@ -1647,19 +1717,19 @@ struct  Imagebus__V1__Expiry
 {
   ProtobufCMessage base;
   /*
-   * since 1970: when its age was 0
+   * [0 to 253,402,300,799,999] since 1970: when its age was 0
    */
   uint64_t born;
   /*
-   * from then on
+   * [0 to 2,147,483,648,000] from then on
    */
   uint64_t fresh_for;
   /*
-   * after it was fresh: while the origin is asked
+   * [0 to 2,147,483,648,000] after it was fresh: while the origin is asked
    */
   uint64_t stale_for;
   /*
-   * after it was fresh: if the origin fails
+   * [0 to 2,147,483,648,000] after it was fresh: if the origin fails
    */
   uint64_t error_for;
 };
@@ -1681,13 +1751,13 @@ struct  Imagebus__V1__ResponseAge
 {
   ProtobufCMessage base;
   /*
-   * milliseconds since 1970: when its age was 0
+   * [swift bornMilliseconds; 0 to 253,402,300,799,999] milliseconds since 1970:
    */
   uint64_t born;
   Imagebus__V1__ResponseAge__MaybeExpiresInCase maybe_expires_in_case;
   union {
     /*
-     * seconds from its Date to its Expires
+     * [swift expiresInSeconds; 0 to 2,147,483,648] seconds from its Date to
      */
     uint64_t expires_in;
   };
@@ -1709,6 +1779,9 @@ typedef enum {
 struct  Imagebus__V1__OriginCaching
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__ResponseAge *age;
   /*
    * Vary: *
@@ -1717,7 +1790,7 @@ struct  Imagebus__V1__OriginCaching
   Imagebus__V1__OriginCaching__MaybeCacheControlCase maybe_cache_control_case;
   union {
     /*
-     * ≤ 1,024; directives that caches know
+     * [swift directives; ≤ 1,024] directives that caches know
      */
     char *cache_control;
   };
@@ -1750,24 +1823,24 @@ struct  Imagebus__V1__Validity
    */
   Imagebus__V1__Expiry *expiry;
   /*
-   * why a stale image is delivered
-   */
-  Imagebus__V1__Error *origin_failure;
-  /*
    * absent: unknown, or it doesn't count
    */
   Imagebus__V1__OriginCaching *caching;
+  /*
+   * why a stale image is delivered
+   */
+  Imagebus__V1__Error *origin_failure;
   Imagebus__V1__Validity__MaybeEtagCase maybe_etag_case;
   union {
     /*
-     * ≤ 1,024
+     * [≤ 1,024]
      */
     char *etag;
   };
   Imagebus__V1__Validity__MaybeLastModifiedCase maybe_last_modified_case;
   union {
     /*
-     * ≤ 1,024
+     * [≤ 1,024]
      */
     char *last_modified;
   };
@@ -1777,6 +1850,9 @@ struct  Imagebus__V1__Validity
     , NULL, NULL, NULL, IMAGEBUS__V1__VALIDITY__MAYBE_ETAG__NOT_SET, {0}, IMAGEBUS__V1__VALIDITY__MAYBE_LAST_MODIFIED__NOT_SET, {0} }
 
 
+/*
+ * [swift ImageLimits; init sideMax pixelsMax pixelBytesMax pagesMax metadataBytesMax]
+ */
 struct  Imagebus__V1__Limits
 {
   ProtobufCMessage base;
@@ -1813,10 +1889,16 @@ struct  Imagebus__V1__Validators
   ProtobufCMessage base;
   Imagebus__V1__Validators__MaybeEtagCase maybe_etag_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *etag;
   };
   Imagebus__V1__Validators__MaybeLastModifiedCase maybe_last_modified_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *last_modified;
   };
 };
@@ -1838,26 +1920,29 @@ struct  Imagebus__V1__Fetch
 {
   ProtobufCMessage base;
   /*
-   * ≤ 8,192; as rewritten by rules
+   * [≤ 8,192] as rewritten by rules
    */
   char *url;
+  /*
+   * [≤ 64; together ≤ 16,384; by headers]
+   */
   size_t n_headers;
   Imagebus__V1__Header **headers;
   uint64_t body_bytes_max;
   /*
-   * a 304 or 206 that was not requested is invalidDownloadStatusCode
+   * [by validators] a 304 or 206 that was not requested is
    */
   Imagebus__V1__Validators *validators;
   /*
-   * ≤ 64, together ≤ 4,096 bytes: patterns; a redirect that matches
+   * invalidDownloadStatusCode
+   */
+  /*
+   * [64 of ≤ 4,096; together ≤ 4,096; by patterns] a redirect that
    */
   size_t n_sources;
   char **sources;
   /*
-   * none is sourceForbidden; empty: all URLs are permitted
-   */
-  /*
-   * absent: no rule applies
+   * [default] absent: no rule applies
    */
   Imagebus__V1__TransferTerms *terms;
   Imagebus__V1__Fetch__MaybeLoaderCase maybe_loader_case;
@@ -1875,7 +1960,7 @@ struct  Imagebus__V1__Fetch
      */
     Imagebus__V1__S3Place *s3;
     /*
-     * the plug-in's own way (SEMANTICS 10.19); the name of its pool
+     * [≤ 16] the plug-in's own way (SEMANTICS 10.19); the name of its pool
      */
     char *pool;
   };
@@ -1889,7 +1974,7 @@ struct  Imagebus__V1__FileRoot
 {
   ProtobufCMessage base;
   /*
-   * ≤ 1,024, absolute
+   * [≤ 1,024] absolute
    */
   char *path;
 };
@@ -1902,11 +1987,11 @@ struct  Imagebus__V1__S3Place
 {
   ProtobufCMessage base;
   /*
-   * ≤ 512: https://host or https://host:port
+   * [≤ 512] https://host or https://host:port
    */
   char *endpoint;
   /*
-   * ≤ 64
+   * [≤ 64]
    */
   char *region;
   protobuf_c_boolean has_bucket_in_host;
@@ -1915,7 +2000,7 @@ struct  Imagebus__V1__S3Place
    */
   Imagebus__V1__S3Credentials *credentials;
   /*
-   * 16 of ≤ 64: IP:PORT, besides those of the worker; for
+   * [16 of ≤ 64] IP:PORT, besides those of the worker; for
    */
   size_t n_allowed_addresses;
   char **allowed_addresses;
@@ -1929,15 +2014,15 @@ struct  Imagebus__V1__S3Credentials
 {
   ProtobufCMessage base;
   /*
-   * ≤ 128
+   * [swift accessKeyID; ≤ 128]
    */
   char *access_key_id;
   /*
-   * ≤ 256
+   * [≤ 256]
    */
   char *secret_access_key;
   /*
-   * ≤ 4,096; empty: none
+   * [≤ 4,096] empty: none
    */
   char *session_token;
 };
@@ -1954,35 +2039,53 @@ struct  Imagebus__V1__S3Credentials
 struct  Imagebus__V1__TransferTerms
 {
   ProtobufCMessage base;
+  /*
+   * [16 of ≤ 1,024]
+   */
   size_t n_removed_headers;
   char **removed_headers;
+  /*
+   * [16 of ≤ 1,024]
+   */
   size_t n_required_headers;
   char **required_headers;
   /*
-   * at most one of each status
+   * [16 of ≤ 1,024] names in lower case; not sent to another
+   */
+  size_t n_secret_headers;
+  char **secret_headers;
+  /*
+   * origin
+   */
+  /*
+   * [swift response; ≤ 16; by statuses] at most one of each
    */
   size_t n_statuses;
   Imagebus__V1__StatusChange **statuses;
+  /*
+   * status
+   */
+  /*
+   * [swift response.headers; ≤ 16]
+   */
   size_t n_response_headers;
   Imagebus__V1__Header **response_headers;
+  /*
+   * [swift response.removedHeaders; 16 of ≤ 1,024]
+   */
   size_t n_removed_response_headers;
   char **removed_response_headers;
   /*
-   * in order
+   * [≤ 4] in order
    */
   size_t n_decryptors;
   Imagebus__V1__Decryptor **decryptors;
   Imagebus__V1__Credential *credential;
   Imagebus__V1__Certificate *certificate;
   /*
-   * of one identity; empty: none
+   * [≤ 1,024; by name] of one identity; empty: none
    */
   char *cookie_jar;
-  /*
-   * names in lower case; not sent to another origin
-   */
-  size_t n_secret_headers;
-  char **secret_headers;
   /*
    * the certificate of the origin is not verified
    */
@@ -1990,16 +2093,19 @@ struct  Imagebus__V1__TransferTerms
 };
 #define IMAGEBUS__V1__TRANSFER_TERMS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__transfer_terms__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string, 0,NULL, 0 }
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, (char *)protobuf_c_empty_string, 0 }
 
 
 struct  Imagebus__V1__StatusChange
 {
   ProtobufCMessage base;
   /*
-   * 0: every status without a change of its own
+   * [0 to 599; type Int] 0: every status without a change of its own
    */
   uint32_t from;
+  /*
+   * [100 to 599; type Int]
+   */
   uint32_t to;
 };
 #define IMAGEBUS__V1__STATUS_CHANGE__INIT \
@@ -2024,8 +2130,17 @@ struct  Imagebus__V1__Decryptor
 struct  Imagebus__V1__Credential
 {
   ProtobufCMessage base;
+  /*
+   * [by method]
+   */
   Imagebus__V1__CredentialMethod method;
+  /*
+   * [≤ 1,024]
+   */
   char *user;
+  /*
+   * [≤ 1,024]
+   */
   char *password;
 };
 #define IMAGEBUS__V1__CREDENTIAL__INIT \
@@ -2037,11 +2152,11 @@ struct  Imagebus__V1__Certificate
 {
   ProtobufCMessage base;
   /*
-   * in PEM
+   * [≤ 1,024] in PEM
    */
   char *path;
   /*
-   * in PEM, without a password
+   * [≤ 1,024] in PEM, without a password
    */
   char *key_path;
 };
@@ -2053,7 +2168,13 @@ struct  Imagebus__V1__Certificate
 struct  Imagebus__V1__Query
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 12,288]
+   */
   char *key;
+  /*
+   * [by tiers]
+   */
   uint32_t tiers;
   /*
    * results/, or the worker's own arena
@@ -2064,22 +2185,25 @@ struct  Imagebus__V1__Query
    */
   protobuf_c_boolean promotes;
   /*
-   * of a hit: empty and larger entries are misses; 0: no limit
-   */
-  uint64_t bytes_max;
-  /*
-   * ≤ 7 further ones, asked next, in order; named as in stored texts
+   * [7 of ≤ 128] further ones, asked next, in order; named as in
    */
   size_t n_caches;
   char **caches;
   /*
+   * stored texts
+   */
+  /*
    * ask the memory of all caches before any disk
    */
   protobuf_c_boolean memory_first;
+  /*
+   * of a hit: empty and larger entries are misses; 0: no limit
+   */
+  uint64_t bytes_max;
 };
 #define IMAGEBUS__V1__QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__query__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0, 0, 0,NULL, 0 }
+    , (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__DESTINATION__DESTINATION_RESULTS, 0, 0,NULL, 0, 0 }
 
 
 typedef enum {
@@ -2101,18 +2225,19 @@ typedef enum {
 struct  Imagebus__V1__Store
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *source;
+  /*
+   * [by tiers]
+   */
   uint32_t tiers;
   /*
    * copy the bytes into results/
    */
   protobuf_c_boolean delivers;
   protobuf_c_boolean waits_for_disk;
-  Imagebus__V1__Metadata *metadata;
-  /*
-   * a block that the cache staged: report is_same; 0: none
-   */
-  uint64_t compared_with;
   /*
    * Of an external cache's hit (SEMANTICS 5.26); not sent to external caches. The bytes are kept
    * only if, once copied, memory has no entry and no disk write is pending for the key. They are
@@ -2120,28 +2245,36 @@ struct  Imagebus__V1__Store
    */
   protobuf_c_boolean is_promotion;
   /*
-   * ≤ 7 further ones that keep the bytes, too
+   * [required]
+   */
+  Imagebus__V1__Metadata *metadata;
+  /*
+   * [by block] a block that the cache staged: report is_same; 0: none
+   */
+  uint64_t compared_with;
+  /*
+   * [7 of ≤ 128] further ones that keep the bytes, too
    */
   size_t n_caches;
   char **caches;
   Imagebus__V1__Store__MaybeKeyCase maybe_key_case;
   union {
     /*
-     * absent: don't keep the bytes
+     * [≤ 12,288] absent: don't keep the bytes
      */
     char *key;
   };
   Imagebus__V1__Store__MaybeExpiresCase maybe_expires_case;
   union {
     /*
-     * milliseconds since 1970: when a shared cache has to ask the origin
+     * [0 to 253,402,300,799,999] milliseconds since 1970: when a shared cache
      */
     uint64_t expires;
   };
 };
 #define IMAGEBUS__V1__STORE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__store__descriptor) \
-    , NULL, 0, 0, 0, NULL, 0, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
+    , NULL, 0, 0, 0, 0, NULL, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
 
 
 /*
@@ -2154,16 +2287,25 @@ struct  Imagebus__V1__Entry
 {
   ProtobufCMessage base;
   Imagebus__V1__EntryAction action;
+  /*
+   * [≤ 12,288]
+   */
   char *key;
+  /*
+   * [by tiers]
+   */
   uint32_t tiers;
   /*
-   * absent: all
+   * [default] absent: all
    */
   Imagebus__V1__EntrySelection *selection;
   /*
    * of a list: where to continue
    */
   uint64_t after;
+  /*
+   * [0 to 256]
+   */
   uint32_t limit;
   /*
    * Of renew: if its validators are those of the entry, the entry gets its caching in both tiers,
@@ -2172,7 +2314,10 @@ struct  Imagebus__V1__Entry
    */
   Imagebus__V1__Validity *renewal;
   /*
-   * ≤ 7 further ones. The first that has the key answers contains; all remove it.
+   * Further ones. The first that has the key answers contains; all remove it.
+   */
+  /*
+   * [7 of ≤ 128]
    */
   size_t n_caches;
   char **caches;
@@ -2232,34 +2377,43 @@ struct  Imagebus__V1__EntrySelection
 {
   ProtobufCMessage base;
   /*
-   * ≤ 7, in jobs only
+   * [7 of ≤ 128] in jobs only
    */
   size_t n_further_caches;
   char **further_caches;
   Imagebus__V1__EntrySelection__MaybeCacheCase maybe_cache_case;
   union {
     /*
-     * as stored texts begin; empty: the default one; absent: every one
+     * [≤ 128] as stored texts begin; empty: the default one; absent: every one
      */
     char *cache;
   };
   Imagebus__V1__EntrySelection__MaybeUrlCase maybe_url_case;
   union {
+    /*
+     * [≤ 8,192]
+     */
     char *url;
   };
   Imagebus__V1__EntrySelection__MaybePrefixCase maybe_prefix_case;
   union {
+    /*
+     * [≤ 8,192]
+     */
     char *prefix;
   };
   Imagebus__V1__EntrySelection__MaybeOlderThanCase maybe_older_than_case;
   union {
     /*
-     * seconds
+     * [swift olderThanSeconds] seconds
      */
     uint64_t older_than;
   };
   Imagebus__V1__EntrySelection__MaybeTagCase maybe_tag_case;
   union {
+    /*
+     * [≤ 64]
+     */
     char *tag;
   };
 };
@@ -2291,11 +2445,11 @@ struct  Imagebus__V1__Need
      */
     Imagebus__V1__Unit *full;
     /*
-     * enough pixels for this resize
+     * [swift cover; via Resize] enough pixels for this resize
      */
     Imagebus__V1__Resize *cover;
     /*
-     * pixels to which the image is scaled down
+     * [type Int; by clamped] pixels to which the image is scaled down
      */
     uint64_t area;
   };
@@ -2320,22 +2474,28 @@ typedef enum {
 struct  Imagebus__V1__Decode
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *source;
+  /*
+   * [required]
+   */
   Imagebus__V1__Need *need;
   /*
-   * SEMANTICS 9.8
+   * [required] SEMANTICS 9.8
    */
   Imagebus__V1__Limits *limits;
   /*
-   * absent: those of ImageInfo
+   * [swift properties; default] absent: those of ImageInfo
    */
   Imagebus__V1__WantedFacts *facts;
   /*
-   * 1 profile of RGB, 2 of gray, 4 rights, 8 metadata (overrides 4),
+   * [by bits] 1 profile of RGB, 2 of gray, 4 rights, 8 metadata (overrides 4),
    */
   uint32_t keeps;
   /*
-   * of an animation, in one block (SEMANTICS 11.32)
+   * [swift wantsAllFrames] of an animation, in one block (SEMANTICS 11.32)
    */
   protobuf_c_boolean all_frames;
   /*
@@ -2344,7 +2504,7 @@ struct  Imagebus__V1__Decode
    */
   protobuf_c_boolean is_partial;
   /*
-   * absent: none; ignored with is_partial
+   * [swift passThrough] absent: none; ignored with is_partial
    */
   Imagebus__V1__Passing *passing;
   /*
@@ -2354,14 +2514,14 @@ struct  Imagebus__V1__Decode
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
-     * 1 to 64, the first frames; absent: 1
+     * [1 to 64; absent 1] the first frames
      */
     uint32_t frames_max;
   };
   Imagebus__V1__Decode__MaybeFrameCase maybe_frame_case;
   union {
     /*
-     * of an animation, from 0, as displayed; absent: as a still image
+     * [0 to 99,999] of an animation, from 0, as displayed; absent: as a still
      */
     uint32_t frame;
   };
@@ -2383,11 +2543,12 @@ struct  Imagebus__V1__Passing
 {
   ProtobufCMessage base;
   /*
-   * 1 jpeg, 2 png, 4 gif, 8 webp, 16 avif, 32 heic, 64 heif, 128 tiff,
+   * [swift formatBits] 1 jpeg, 2 png, 4 gif, 8 webp, 16 avif, 32 heic, 64
    */
   uint32_t formats;
   /*
-   * 256 bmp, 512 ico, 1024 jxl, 2048 svg: whatever else is asked
+   * heif, 128 tiff, 256 bmp, 512 ico, 1024 jxl, 2048 svg: whatever else is
+   * asked
    */
   /*
    * nothing else is asked: sources of any format that keep their size
@@ -2403,8 +2564,17 @@ struct  Imagebus__V1__Passing
 struct  Imagebus__V1__OverlayInput
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *source;
+  /*
+   * [required]
+   */
   Imagebus__V1__PixelLayout *layout;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageInfo *info;
 };
 #define IMAGEBUS__V1__OVERLAY_INPUT__INIT \
@@ -2413,6 +2583,7 @@ struct  Imagebus__V1__OverlayInput
 
 
 /*
+ * [swift TransformWork; init source layout sourceInfo steps output limits overlays; check]
  * An external pool gets no overlays, and either one custom step with output PAM, or no step and
  * another output format. Its source is one plane of 1 to 4 8-bit samples, at the plane's offset,
  * behind a PAM header that can be ignored. A result other than EncodedImage describes ends the
@@ -2421,21 +2592,33 @@ struct  Imagebus__V1__OverlayInput
 struct  Imagebus__V1__Transform
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *source;
+  /*
+   * [required]
+   */
   Imagebus__V1__PixelLayout *layout;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageInfo *source_info;
   /*
-   * ≤ 33, with the thumbnail; in order
+   * [≤ 33] with the thumbnail; in order
    */
   size_t n_steps;
   Imagebus__V1__Step **steps;
   /*
-   * absent: the source's format at default quality
+   * [default] absent: the source's format at default quality
    */
   Imagebus__V1__Output *output;
+  /*
+   * [required]
+   */
   Imagebus__V1__Limits *limits;
   /*
-   * ≤ 4, the n-th for the n-th overlay step
+   * [≤ 4] the n-th for the n-th overlay step
    */
   size_t n_overlays;
   Imagebus__V1__OverlayInput **overlays;
@@ -2449,11 +2632,20 @@ struct  Imagebus__V1__Paint
 {
   ProtobufCMessage base;
   /*
-   * 0xAARRGGBB
+   * [swift color; by color] 0xAARRGGBB
    */
   uint32_t colour;
+  /*
+   * [required]
+   */
   Imagebus__V1__Size *size;
+  /*
+   * [default]
+   */
   Imagebus__V1__Output *output;
+  /*
+   * [required]
+   */
   Imagebus__V1__Limits *limits;
 };
 #define IMAGEBUS__V1__PAINT__INIT \
@@ -2500,10 +2692,13 @@ typedef enum {
 struct  Imagebus__V1__FetchedBody
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *reference;
   uint32_t http_status;
   /*
-   * ≤ 8,192
+   * [swift effectiveURL; ≤ 8,192]
    */
   char *effective_url;
   /*
@@ -2515,31 +2710,43 @@ struct  Imagebus__V1__FetchedBody
    */
   Imagebus__V1__ResponseAge *age;
   /*
-   * ≤ 16 as in Context, of Cache-Tag and Surrogate-Key
+   * [16 of ≤ 64; by tags] as in Context, of Cache-Tag and
    */
   size_t n_tags;
   char **tags;
   Imagebus__V1__FetchedBody__MaybeContentTypeCase maybe_content_type_case;
   union {
     /*
-     * this and the origin's other texts: ≤ 1,024
+     * [≤ 1,024]
      */
     char *content_type;
   };
   Imagebus__V1__FetchedBody__MaybeEtagCase maybe_etag_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *etag;
   };
   Imagebus__V1__FetchedBody__MaybeLastModifiedCase maybe_last_modified_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *last_modified;
   };
   Imagebus__V1__FetchedBody__MaybeCacheControlCase maybe_cache_control_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *cache_control;
   };
   Imagebus__V1__FetchedBody__MaybeVaryCase maybe_vary_case;
   union {
+    /*
+     * [≤ 1,024]
+     */
     char *vary;
   };
   Imagebus__V1__FetchedBody__MaybeFormatCase maybe_format_case;
@@ -2584,11 +2791,11 @@ struct  Imagebus__V1__FetchAccount
    */
   uint64_t bytes;
   /*
-   * ≤ 128
+   * [≤ 128]
    */
   char *http_version;
   /*
-   * ≤ 128; with port
+   * [≤ 128] with port
    */
   char *address;
   /*
@@ -2609,6 +2816,9 @@ struct  Imagebus__V1__FetchAccount
 struct  Imagebus__V1__EntryReport
 {
   ProtobufCMessage base;
+  /*
+   * [type CacheTypes; by tiers]
+   */
   uint32_t tiers;
 };
 #define IMAGEBUS__V1__ENTRY_REPORT__INIT \
@@ -2631,21 +2841,33 @@ struct  Imagebus__V1__EntryDescription
 {
   ProtobufCMessage base;
   /*
-   * empty: the default one
+   * [≤ 128] empty: the default one
    */
   char *cache;
+  /*
+   * [≤ 12,288]
+   */
   char *key;
+  /*
+   * [by tiers]
+   */
   uint32_t tier;
   uint64_t bytes;
   Imagebus__V1__ImageFormat format;
+  /*
+   * [swift size.width]
+   */
   uint32_t width;
+  /*
+   * [swift size.height]
+   */
   uint32_t height;
   /*
-   * milliseconds since 1970; 0: memory does not say
+   * [swift storedMilliseconds] milliseconds since 1970; 0: memory does not say
    */
   uint64_t stored;
   /*
-   * the same
+   * [swift accessedMilliseconds] the same
    */
   uint64_t accessed;
 };
@@ -2658,23 +2880,23 @@ struct  Imagebus__V1__EntryPage
 {
   ProtobufCMessage base;
   /*
-   * ≤ 256, each of one tier; keys together ≤ 12,288 bytes,
+   * [≤ 256] each of one tier; keys together ≤ 12,288
    */
   size_t n_entries;
   Imagebus__V1__EntryDescription **entries;
   /*
-   * but at least one entry
+   * bytes, but at least one entry
    */
   /*
    * 0: that was all
    */
   uint64_t next;
   /*
-   * listed, counted or removed
+   * [default] listed, counted or removed
    */
   Imagebus__V1__EntryCount *memory;
   /*
-   * likewise
+   * [default] likewise
    */
   Imagebus__V1__EntryCount *disk;
   /*
@@ -2694,8 +2916,17 @@ struct  Imagebus__V1__EntryPage
 struct  Imagebus__V1__CacheHit
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *reference;
+  /*
+   * [by tiers]
+   */
   uint32_t tier;
+  /*
+   * [required]
+   */
   Imagebus__V1__Metadata *metadata;
 };
 #define IMAGEBUS__V1__CACHE_HIT__INIT \
@@ -2714,18 +2945,18 @@ struct  Imagebus__V1__StoreReport
   ProtobufCMessage base;
   Imagebus__V1__Reference *delivered;
   /*
-   * that have the entry, or will have it once it is written behind
+   * [by tiers] that have the entry, or will have it once it is written behind
    */
   uint32_t tiers;
   protobuf_c_boolean is_same;
   /*
-   * SHA-256, 32 bytes; absent: nothing was copied
+   * [by sized] SHA-256, 32 bytes; absent: nothing was copied
    */
   ProtobufCBinaryData digest;
   Imagebus__V1__StoreReport__MaybeSkippedCase maybe_skipped_case;
   union {
     /*
-     * ≤ 1,024: why a tier doesn't have it
+     * [≤ 1,024] why a tier doesn't have it
      */
     char *skipped;
   };
@@ -2738,7 +2969,13 @@ struct  Imagebus__V1__StoreReport
 struct  Imagebus__V1__Frame
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *reference;
+  /*
+   * [required]
+   */
   Imagebus__V1__PixelLayout *layout;
 };
 #define IMAGEBUS__V1__FRAME__INIT \
@@ -2750,17 +2987,20 @@ struct  Imagebus__V1__DecodedImage
 {
   ProtobufCMessage base;
   /*
-   * within limits, of a granted format
+   * [required] within limits, of a granted format
    */
   Imagebus__V1__ImageInfo *info;
   /*
-   * ≤ 64, in order, each in a block of its own; none if only the header was needed, else at least
+   * In order, each in a block of its own; none if only the header was needed, else at least
    * one, at most as many as asked for, each within the pixel limit, together within the byte limit.
+   */
+  /*
+   * [≤ 64]
    */
   size_t n_frames;
   Imagebus__V1__Frame **frames;
   /*
-   * those that were asked for; absent if none were
+   * [swift properties] those that were asked for; absent if none were
    */
   Imagebus__V1__ImageFacts *facts;
   /*
@@ -2824,15 +3064,18 @@ struct  Imagebus__V1__EncodedImage
 {
   ProtobufCMessage base;
   /*
-   * at least 1 byte
+   * [required] at least 1 byte
    */
   Imagebus__V1__Reference *reference;
   /*
-   * the requested format, the size that the steps make, and one page, or at
+   * [required] the requested format, the size that the steps make, and one
    */
   Imagebus__V1__ImageInfo *info;
   /*
-   * most the frames of an animation in PNG, WebP and GIF
+   * page, or at most the frames of an animation in PNG, WebP and GIF
+   */
+  /*
+   * [default]
    */
   Imagebus__V1__TransformAccount *account;
 };
@@ -2848,7 +3091,7 @@ struct  Imagebus__V1__WorkerHello
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData incarnation;
   /*
@@ -2857,7 +3100,7 @@ struct  Imagebus__V1__WorkerHello
   uint32_t pid;
   uint32_t restarts;
   /*
-   * ≤ 1,024
+   * [≤ 1,024]
    */
   char *version;
   /*
@@ -2865,15 +3108,15 @@ struct  Imagebus__V1__WorkerHello
    */
   uint32_t credit;
   /*
-   * 1 no new privileges, 2 resource limits, 4 seccomp, 8 Landlock
+   * [by bits] 1 no new privileges, 2 resource limits, 4 seccomp, 8 Landlock
    */
   uint32_t sandbox;
   /*
-   * 32 bytes, or empty
+   * [by sized] 32 bytes, or empty
    */
   ProtobufCBinaryData secret;
   /*
-   * absent: all that the pool is granted
+   * [default] absent: all that the pool is granted
    */
   Imagebus__V1__Capabilities *capabilities;
   /*
@@ -2904,11 +3147,20 @@ struct  Imagebus__V1__Capabilities
 {
   ProtobufCMessage base;
   /*
-   * of this and the lists below: absent is all, empty is none
+   * [by names] of this and the lists below: absent is all, empty is none
    */
   Imagebus__V1__Capabilities__Names *schemes;
+  /*
+   * [by names]
+   */
   Imagebus__V1__Capabilities__Names *formats_in;
+  /*
+   * [by names]
+   */
   Imagebus__V1__Capabilities__Names *formats_out;
+  /*
+   * [by names]
+   */
   Imagebus__V1__Capabilities__Names *steps;
 };
 #define IMAGEBUS__V1__CAPABILITIES__INIT \
@@ -2923,7 +3175,7 @@ struct  Imagebus__V1__WorkerWelcome
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData epoch;
 };
@@ -2933,6 +3185,7 @@ struct  Imagebus__V1__WorkerWelcome
 
 
 /*
+ * [struct HelloRequiredMessage; to worker: helloRequired; to client: helloRequired]
  * 3; to clients as well
  */
 struct  Imagebus__V1__HelloRequired
@@ -2975,29 +3228,39 @@ typedef enum {
 struct  Imagebus__V1__Job
 {
   ProtobufCMessage base;
+  /*
+   * [not 0; type JobID]
+   */
   uint64_t id;
+  /*
+   * [not 0]
+   */
   uint32_t attempt;
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
   /*
-   * W3C Trace Context, or empty. This, request_id and is_probe are the
+   * [swift logContext.trace; ≤ 1,024; by formed] W3C Trace Context, or
    */
   char *traceparent;
+  /*
+   * empty. This, request_id and is_probe are the Load's: workers log the
+   * job with them, and don't log a probe
+   */
+  /*
+   * [swift logContext.requestID; ≤ 1,024; by formed] or empty
+   */
+  char *request_id;
+  /*
+   * [swift logContext.isProbe]
+   */
+  protobuf_c_boolean is_probe;
   protobuf_c_boolean wants_progress;
   protobuf_c_boolean wants_arrived;
   /*
-   * ≤ 1,024: blocks that are free before the job begins, whatever
+   * [≤ 1,024; by blocks] blocks that are free before the job
    */
   size_t n_released;
   uint64_t *released;
-  /*
-   * becomes of it; only to workers with takes_releases
-   */
-  /*
-   * or empty
-   */
-  char *request_id;
-  protobuf_c_boolean is_probe;
   Imagebus__V1__Job__WorkCase work_case;
   union {
     Imagebus__V1__Fetch *fetch;
@@ -3011,7 +3274,7 @@ struct  Imagebus__V1__Job
 };
 #define IMAGEBUS__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__job__descriptor) \
-    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, 0, 0, 0,NULL, (char *)protobuf_c_empty_string, 0, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
+    , 0, 0, 0, IMAGEBUS__V1__PRIORITY__PRIORITY_LOW, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0, 0,NULL, IMAGEBUS__V1__JOB__WORK__NOT_SET, {0} }
 
 
 /*
@@ -3021,7 +3284,7 @@ struct  Imagebus__V1__AdjustJob
 {
   ProtobufCMessage base;
   /*
-   * an unknown one is ignored
+   * [not 0; type JobID] an unknown one is ignored
    */
   uint64_t id;
   uint32_t milliseconds_left;
@@ -3049,7 +3312,13 @@ typedef enum {
 struct  Imagebus__V1__Progress
 {
   ProtobufCMessage base;
+  /*
+   * [not 0; type JobID]
+   */
   uint64_t id;
+  /*
+   * [not 0]
+   */
   uint32_t attempt;
   uint64_t received;
   /*
@@ -3097,12 +3366,19 @@ typedef enum {
 } Imagebus__V1__Outcome__ResultCase;
 
 /*
+ * [swift JobOutcome; init id attempt result workMicroseconds; from worker: outcome]
  * 9
  */
 struct  Imagebus__V1__Outcome
 {
   ProtobufCMessage base;
+  /*
+   * [not 0; type JobID]
+   */
   uint64_t id;
+  /*
+   * [not 0]
+   */
   uint32_t attempt;
   uint64_t work_microseconds;
   Imagebus__V1__Outcome__ResultCase result_case;
@@ -3137,7 +3413,7 @@ struct  Imagebus__V1__CancelJob
 {
   ProtobufCMessage base;
   /*
-   * an unknown one is ignored
+   * [not 0; type JobID] an unknown one is ignored
    */
   uint64_t id;
 };
@@ -3154,7 +3430,7 @@ struct  Imagebus__V1__Release
 {
   ProtobufCMessage base;
   /*
-   * ≤ 1,024
+   * [≤ 1,024; type [BlockID]; by blocks]
    */
   size_t n_blocks;
   uint64_t *blocks;
@@ -3171,18 +3447,28 @@ typedef enum {
 } Imagebus__V1__Stored__MaybeExpiresInMillisecondsCase;
 
 /*
+ * [swift StoredNotice; init key reference info expiresInMilliseconds; from worker: stored]
  * The coordinator MAY answer loads of the key itself.
  * 12
  */
 struct  Imagebus__V1__Stored
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 12,288]
+   */
   char *key;
+  /*
+   * [required]
+   */
   Imagebus__V1__Reference *reference;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageInfo *info;
   Imagebus__V1__Validity *validity;
   /*
-   * SHA-256, 32 bytes; absent: not known
+   * [by sized] SHA-256, 32 bytes; absent: not known
    */
   ProtobufCBinaryData digest;
   Imagebus__V1__Stored__MaybeExpiresInMillisecondsCase maybe_expires_in_milliseconds_case;
@@ -3203,7 +3489,7 @@ struct  Imagebus__V1__Evicted
 {
   ProtobufCMessage base;
   /*
-   * ≤ 1,024
+   * [≤ 1,024; type [BlockID]; by blocks]
    */
   size_t n_blocks;
   uint64_t *blocks;
@@ -3221,7 +3507,7 @@ struct  Imagebus__V1__Touched
 {
   ProtobufCMessage base;
   /*
-   * ≤ 1,024, each once
+   * [≤ 1,024; type [BlockID]; by blocks] each once
    */
   size_t n_blocks;
   uint64_t *blocks;
@@ -3244,11 +3530,15 @@ struct  Imagebus__V1__Drain
 
 
 /*
+ * [swift GoodbyeReason; from worker: goodbye; from client: goodbye as .terminated]
  * 16; from clients as well
  */
 struct  Imagebus__V1__Goodbye
 {
   ProtobufCMessage base;
+  /*
+   * [swift self]
+   */
   Imagebus__V1__GoodbyeReason reason;
 };
 #define IMAGEBUS__V1__GOODBYE__INIT \
@@ -3281,7 +3571,7 @@ struct  Imagebus__V1__Segments
 {
   ProtobufCMessage base;
   /*
-   * ≤ 256; a worker has ≤ 4,096
+   * [≤ 256] a worker has ≤ 4,096
    */
   size_t n_segments;
   Imagebus__V1__Segments__Segment **segments;
@@ -3297,9 +3587,12 @@ struct  Imagebus__V1__Segments
 struct  Imagebus__V1__Refused
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__Error *error;
   /*
-   * 16 bytes; empty: no request is concerned
+   * [16 bytes or empty; type Token] empty: no request is concerned
    */
   ProtobufCBinaryData token;
 };
@@ -3320,7 +3613,7 @@ struct  Imagebus__V1__CacheStatus
   uint64_t memory_bytes;
   Imagebus__V1__DiskState disk;
   /*
-   * ≤ 1,024: why it is degraded
+   * [≤ 1,024] why it is degraded
    */
   char *disk_reason;
   uint64_t disk_entries;
@@ -3372,7 +3665,7 @@ struct  Imagebus__V1__CacheStatus
    */
   uint64_t disk_failures;
   /*
-   * ≤ 64 that hold something or have limits of their own
+   * [≤ 64] that hold something or have limits of their own
    */
   size_t n_caches;
   Imagebus__V1__NamedCacheStatus **caches;
@@ -3381,11 +3674,11 @@ struct  Imagebus__V1__CacheStatus
    */
   uint64_t index_upgraded_from;
   /*
-   * why the last one was set aside
+   * [≤ 1,024] why the last one was set aside
    */
   char *index_reason;
   /*
-   * ≤ 64
+   * [≤ 64]
    */
   size_t n_read_only;
   Imagebus__V1__ReadOnlyDirectory **read_only;
@@ -3399,12 +3692,15 @@ struct  Imagebus__V1__ReadOnlyDirectory
 {
   ProtobufCMessage base;
   /*
-   * whose misses are looked up there; empty: the default one
+   * [≤ 128] whose misses are looked up there; empty: the default one
    */
   char *cache;
+  /*
+   * [≤ 1,024]
+   */
   char *path;
   /*
-   * why it cannot be used; empty: it can
+   * [≤ 1,024] why it cannot be used; empty: it can
    */
   char *reason;
   /*
@@ -3443,8 +3739,17 @@ struct  Imagebus__V1__NamedCacheStatus__Usage
 struct  Imagebus__V1__NamedCacheStatus
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 128]
+   */
   char *name;
+  /*
+   * [required]
+   */
   Imagebus__V1__NamedCacheStatus__Usage *memory;
+  /*
+   * [required]
+   */
   Imagebus__V1__NamedCacheStatus__Usage *disk;
   /*
    * from here on since the process started
@@ -3462,14 +3767,17 @@ struct  Imagebus__V1__NamedCacheStatus
 struct  Imagebus__V1__CacheSettings__Cache
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 128]
+   */
   char *name;
   /*
-   * by name, as options of serve
+   * [by settings; ≤ 16] by name, as options of serve
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
   /*
-   * 8 of ≤ 1,024: directories
+   * [8 of ≤ 1,024] directories
    */
   size_t n_read_only;
   char **read_only;
@@ -3486,7 +3794,7 @@ struct  Imagebus__V1__CacheSettings
 {
   ProtobufCMessage base;
   /*
-   * ≤ 64
+   * [≤ 64]
    */
   size_t n_caches;
   Imagebus__V1__CacheSettings__Cache **caches;
@@ -3503,7 +3811,7 @@ struct  Imagebus__V1__DownloadSettings
 {
   ProtobufCMessage base;
   /*
-   * by name, as options of serve; those not named are as at start;
+   * [by settings; type DownloadSettings; ≤ 16] by name, as options
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
@@ -3520,20 +3828,23 @@ struct  Imagebus__V1__ClientHello
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData incarnation;
   uint32_t pid;
   /*
-   * ≤ 1,024
+   * [≤ 1,024]
    */
   char *version;
   /*
-   * it can't open results/: all bytes in chunks (PROTOCOL 10.1)
+   * [swift wantsChunks] it can't open results/: all bytes in chunks
    */
   protobuf_c_boolean wants_pieces;
   /*
-   * 32 bytes, or empty
+   * (PROTOCOL 10.1)
+   */
+  /*
+   * [by sized] 32 bytes, or empty
    */
   ProtobufCBinaryData secret;
   /*
@@ -3554,10 +3865,13 @@ struct  Imagebus__V1__FrontProcess
 {
   ProtobufCMessage base;
   /*
-   * ≤ 32 lowercase letters; not a worker kind
+   * [≤ 32] lowercase letters; not a worker kind
    */
   char *name;
   uint32_t restarts;
+  /*
+   * [by bits]
+   */
   uint32_t sandbox;
 };
 #define IMAGEBUS__V1__FRONT_PROCESS__INIT \
@@ -3572,7 +3886,7 @@ struct  Imagebus__V1__ClientWelcome
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData epoch;
   /*
@@ -3583,7 +3897,7 @@ struct  Imagebus__V1__ClientWelcome
    * busy, so a client SHOULD queue them
    */
   /*
-   * bytes, ≤ 4,194,304 (PROTOCOL 10.1); 0: no chunks
+   * [swift chunkWindow] bytes, ≤ 4,194,304 (PROTOCOL 10.1); 0: no chunks
    */
   uint32_t piece_window;
   /*
@@ -3591,11 +3905,12 @@ struct  Imagebus__V1__ClientWelcome
    */
   uint32_t voucher_words;
   /*
-   * CLOCK_MONOTONIC, nanoseconds; a client whose own differs by more
+   * [swift clock.nanoseconds] CLOCK_MONOTONIC, nanoseconds; a client whose own
    */
   uint64_t clock;
   /*
-   * than 1 s (another time namespace) uses no vouchers that expire
+   * differs by more than 1 s (another time namespace) uses no vouchers that
+   * expire
    */
   /*
    * loads of a Loads; 0: none is read
@@ -3614,18 +3929,25 @@ struct  Imagebus__V1__Load
 {
   ProtobufCMessage base;
   /*
-   * 16 random bytes per request
+   * [16 bytes] 16 random bytes per request
    */
   ProtobufCBinaryData token;
   /*
-   * 16 bytes, or empty; addresses several requests together
+   * [16 bytes or empty] addresses several requests together
    */
   ProtobufCBinaryData group;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageRequest *image;
   /*
    * Events
    */
   protobuf_c_boolean wants_progress;
+  /*
+   * Events, with the header's properties
+   */
+  protobuf_c_boolean wants_info;
   /*
    * how often this load was stale (PROTOCOL 10); from 1 on the copy in
    */
@@ -3638,7 +3960,7 @@ struct  Imagebus__V1__Load
    */
   protobuf_c_boolean detach;
   /*
-   * the result in chunks (PROTOCOL 10.1)
+   * [swift wantsChunks] the result in chunks (PROTOCOL 10.1)
    */
   protobuf_c_boolean wants_pieces;
   /*
@@ -3651,42 +3973,40 @@ struct  Imagebus__V1__Load
    */
   uint64_t upload_bytes;
   /*
-   * ≤ 128, or empty
+   * [≤ 128; by name] or empty
    */
   char *slot;
   /*
-   * W3C Trace Context, or empty; ignored if invalid; passed on with jobs.
+   * [swift logContext.trace; ≤ 1,024; by formed] W3C Trace Context, or
    */
   char *traceparent;
   /*
-   * If it is sampled, the load is logged with the trace id, at level info
+   * empty; ignored if invalid; passed on with jobs. If it is sampled, the
+   * load is logged with the trace id, at level info
    */
   /*
-   * Events, with the header's properties
-   */
-  protobuf_c_boolean wants_info;
-  /*
-   * the HTTP client or other user for whom the client loads (SEMANTICS 9.1);
+   * [swift httpClient] the HTTP client or other user for whom the client
    */
   uint64_t visitor;
   /*
-   * 0: none
+   * loads (SEMANTICS 9.1); 0: none
    */
   /*
-   * name of the HTTP request: 1 to 128 letters, digits and -_.~:/+=@, or
+   * [swift logContext.requestID; ≤ 1,024; by formed] name of the HTTP
    */
   char *request_id;
   /*
-   * empty; ignored if invalid; passed on with jobs, logged as requestId
+   * request: 1 to 128 letters, digits and -_.~:/+=@, or empty; ignored if
+   * invalid; passed on with jobs, logged as requestId
    */
   /*
-   * a health check, not logged
+   * [swift logContext.isProbe] a health check, not logged
    */
   protobuf_c_boolean is_probe;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__load__descriptor) \
-    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0 }
+    , {0,NULL}, {0,NULL}, NULL, 0, 0, 0, 0, 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0 }
 
 
 typedef enum {
@@ -3705,11 +4025,11 @@ struct  Imagebus__V1__Cancel
   Imagebus__V1__Cancel__TargetCase target_case;
   union {
     /*
-     * 16 bytes
+     * [16 bytes; type Token]
      */
     ProtobufCBinaryData token;
     /*
-     * 16 bytes
+     * [16 bytes; type GroupID]
      */
     ProtobufCBinaryData group;
   };
@@ -3727,6 +4047,7 @@ typedef enum {
 } Imagebus__V1__Reprioritise__TargetCase;
 
 /*
+ * [struct Reprioritization; kind reprioritize; from client: reprioritize, reprioritizeGroup]
  * 46
  */
 struct  Imagebus__V1__Reprioritise
@@ -3736,11 +4057,11 @@ struct  Imagebus__V1__Reprioritise
   Imagebus__V1__Reprioritise__TargetCase target_case;
   union {
     /*
-     * 16 bytes
+     * [16 bytes; type Token]
      */
     ProtobufCBinaryData token;
     /*
-     * 16 bytes
+     * [16 bytes; type GroupID]
      */
     ProtobufCBinaryData group;
   };
@@ -3751,6 +4072,7 @@ struct  Imagebus__V1__Reprioritise
 
 
 /*
+ * [swift PrefetchRequest; init batch image urls; about batch; from client: prefetch]
  * A batch, or a part of it; image and concurrency of the first part hold for the batch. It is
  * refused with busy if the client has more than 64 batches, 200,000 waiting URLs or 64 MiB of them,
  * or all clients have more than 256 MiB (each URL counts 64 bytes more), and with limitExceeded
@@ -3761,15 +4083,15 @@ struct  Imagebus__V1__Prefetch
 {
   ProtobufCMessage base;
   /*
-   * 16 random bytes per batch
+   * [16 bytes] 16 random bytes per batch
    */
   ProtobufCBinaryData batch;
   /*
-   * without url; class low unless high
+   * [required] without url; class low unless high
    */
   Imagebus__V1__ImageRequest *image;
   /*
-   * 1,024 of ≤ 8,192; a client SHOULD hold parts back while 4,096 URLs
+   * [1,024 of ≤ 8,192] a client SHOULD hold parts back while 4,096 URLs
    */
   size_t n_urls;
   char **urls;
@@ -3788,7 +4110,7 @@ struct  Imagebus__V1__Prefetch
    * concurrency, by turns
    */
   /*
-   * or empty
+   * [swift trace; ≤ 1,024; by formed] or empty
    */
   char *traceparent;
 };
@@ -3801,11 +4123,11 @@ struct  Imagebus__V1__PrefetchFailure
 {
   ProtobufCMessage base;
   /*
-   * cut to 1,024 bytes
+   * [≤ 1,024] cut
    */
   char *url;
   /*
-   * message ≤ 512; of the details only httpStatus
+   * [required] message ≤ 512; of the details only httpStatus
    */
   Imagebus__V1__Error *error;
 };
@@ -3833,6 +4155,9 @@ struct  Imagebus__V1__PrefetchEnds
    * under from-cache-only
    */
   uint64_t missed;
+  /*
+   * [≤ ErrorCode]
+   */
   size_t n_errors;
   Imagebus__V1__PrefetchEnds__ErrorCount **errors;
 };
@@ -3849,7 +4174,7 @@ struct  Imagebus__V1__PrefetchReport
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData batch;
   /*
@@ -3864,12 +4189,12 @@ struct  Imagebus__V1__PrefetchReport
   uint64_t cancelled;
   protobuf_c_boolean is_final;
   /*
-   * the first 16
+   * [≤ 16] the first 16
    */
   size_t n_failures;
   Imagebus__V1__PrefetchFailure **failures;
   /*
-   * of the last report
+   * [default] of the last report
    */
   Imagebus__V1__PrefetchEnds *ends;
 };
@@ -3912,6 +4237,7 @@ typedef enum {
 } Imagebus__V1__BlacklistCommand__CommandCase;
 
 /*
+ * [swift FailureCacheCommand; kind failureCacheCommand; from client: failureCache]
  * Lists, removes from, or clears the failure cache.
  * 37
  */
@@ -3920,9 +4246,12 @@ struct  Imagebus__V1__BlacklistCommand
   ProtobufCMessage base;
   Imagebus__V1__BlacklistCommand__CommandCase command_case;
   union {
+    /*
+     * [swift list(after:)]
+     */
     Imagebus__V1__BlacklistCommand__List *list;
     /*
-     * ≤ 8,192: the URL, whole or as listed
+     * [swift remove(url:); ≤ 8,192] the URL, whole or as listed
      */
     char *remove;
     Imagebus__V1__Unit *clear;
@@ -3955,18 +4284,21 @@ struct  Imagebus__V1__CacheCommand
   uint64_t number;
   Imagebus__V1__EntryAction action;
   /*
-   * by name, or empty
+   * [≤ 128; by name] by name, or empty
    */
   char *cache;
   /*
-   * as in replies
+   * [≤ 12,288] as in replies
    */
   char *key;
   /*
-   * absent: all
+   * [default] absent: all
    */
   Imagebus__V1__EntrySelection *selection;
   uint64_t after;
+  /*
+   * [0 to 256]
+   */
   uint32_t limit;
   /*
    * reports with progress come first
@@ -3975,7 +4307,7 @@ struct  Imagebus__V1__CacheCommand
   Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
   union {
     /*
-     * absent: 3
+     * [sent; absent all; by tiers]
      */
     uint32_t tiers;
   };
@@ -4004,9 +4336,12 @@ struct  Imagebus__V1__CacheReport
   Imagebus__V1__CacheReport__OutcomeCase outcome_case;
   union {
     /*
-     * that have the entry, or from which it was removed
+     * [type CacheTypes; by tiers] that have the entry, or from which it was
      */
     uint32_t tiers;
+    /*
+     * removed
+     */
     /*
      * if an external cache stops midway: with the details removed and, if
      */
@@ -4027,19 +4362,21 @@ struct  Imagebus__V1__CacheReport
 
 
 /*
+ * [swift Chunk; init token offset total bytes; about token; check; kind chunk; from client: chunk;
+ * to client: chunk]
  * 38; to clients as well
  */
 struct  Imagebus__V1__Piece
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData token;
   uint64_t offset;
   uint64_t total;
   /*
-   * 1 to 61,440 bytes, within the total
+   * [swift bytes; ≤ 61,440] at least 1, within the total
    */
   ProtobufCBinaryData data;
 };
@@ -4055,7 +4392,7 @@ struct  Imagebus__V1__Taken
 {
   ProtobufCMessage base;
   /*
-   * of all chunks since the last Taken, also dropped ones; not 0
+   * [swift count; not 0] of all chunks since the last Taken, also dropped ones;
    */
   uint64_t bytes;
 };
@@ -4130,18 +4467,24 @@ struct  Imagebus__V1__Reply
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * [16 bytes]
    */
   ProtobufCBinaryData token;
+  /*
+   * [sent]
+   */
   Imagebus__V1__Timings *timings;
   protobuf_c_boolean is_refreshing;
   Imagebus__V1__Reply__OutcomeCase outcome_case;
   union {
     Imagebus__V1__DeliveredImage *image;
     /*
-     * the cache key, under from-cache-only; not an error
+     * [swift miss(key:); ≤ 12,288] the cache key, under from-cache-only; not an
      */
     char *miss;
+    /*
+     * error
+     */
     Imagebus__V1__Error *failure;
     /*
      * after is_refreshing: that image is still right
@@ -4169,11 +4512,11 @@ struct  Imagebus__V1__DecodeAccount
   ProtobufCMessage base;
   Imagebus__V1__ImageFormat format;
   /*
-   * of the source, as it is displayed
+   * [required] of the source, as it is displayed
    */
   Imagebus__V1__Size *size;
   /*
-   * that were decoded, as they lie
+   * [required] that were decoded, as they lie
    */
   Imagebus__V1__Size *pixels;
   /*
@@ -4197,10 +4540,16 @@ struct  Imagebus__V1__Explanation
    * 16 of ≤ 128: stages that the load may go through, in order; some of query-result,
    * query-original, fetch, decode, transform, store-original, deliver.
    */
+  /*
+   * [16 of ≤ 128]
+   */
   size_t n_plan;
   char **plan;
   /*
    * 33 of ≤ 1,024: their keys (PROTOCOL 8.9); for overlays and keys that are too long, the name.
+   */
+  /*
+   * [33 of ≤ 1,024]
    */
   size_t n_steps;
   char **steps;
@@ -4208,8 +4557,15 @@ struct  Imagebus__V1__Explanation
    * ≤ 32: what the encoder was told, by the names of PROTOCOL 8.10, and quality, lossless,
    * compression.
    */
+  /*
+   * [32 of ≤ 128 and ≤ 256]
+   */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
+  /*
+   * absent: the source was not fetched
+   */
+  Imagebus__V1__FetchAccount *fetched;
   /*
    * absent: nothing was decoded
    */
@@ -4218,10 +4574,6 @@ struct  Imagebus__V1__Explanation
    * absent: nothing was encoded
    */
   Imagebus__V1__TransformAccount *transformed;
-  /*
-   * absent: the source was not fetched
-   */
-  Imagebus__V1__FetchAccount *fetched;
 };
 #define IMAGEBUS__V1__EXPLANATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&imagebus__v1__explanation__descriptor) \
@@ -4253,13 +4605,19 @@ struct  Imagebus__V1__DeliveredImage
    * in results/; absent: no bytes, or in chunks
    */
   Imagebus__V1__Reference *reference;
+  /*
+   * [required]
+   */
   Imagebus__V1__ImageInfo *info;
   /*
-   * the tier that had the image or, if timings.transform isn't 0, its
+   * [by tiers] the tier that had the image or, if timings.transform isn't
    */
   uint32_t cache_type;
   /*
-   * original; 0: it was fetched
+   * 0, its original; 0: it was fetched
+   */
+  /*
+   * [≤ 12,288]
    */
   char *key;
   /*
@@ -4271,7 +4629,7 @@ struct  Imagebus__V1__DeliveredImage
    */
   Imagebus__V1__Error *fallback_for;
   /*
-   * absent if none were asked for
+   * [swift properties] absent if none were asked for
    */
   Imagebus__V1__ImageFacts *facts;
   /*
@@ -4283,7 +4641,7 @@ struct  Imagebus__V1__DeliveredImage
    */
   Imagebus__V1__Validity *validity;
   /*
-   * SHA-256, 32 bytes; absent: unknown
+   * [by sized] SHA-256, 32 bytes; absent: unknown
    */
   ProtobufCBinaryData digest;
   /*
@@ -4301,21 +4659,21 @@ struct  Imagebus__V1__DeliveredImage
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
     /*
-     * under wait-store-cache
+     * [by tiers] under wait-store-cache
      */
     uint32_t stored_tiers;
   };
   Imagebus__V1__DeliveredImage__MaybePieceBytesCase maybe_piece_bytes_case;
   union {
     /*
-     * so many bytes came in chunks
+     * [swift chunkBytes] so many bytes came in chunks
      */
     uint64_t piece_bytes;
   };
   Imagebus__V1__DeliveredImage__MaybeScaleFactorCase maybe_scale_factor_case;
   union {
     /*
-     * absent: 1
+     * [absent 1]
      */
     double scale_factor;
   };
@@ -4333,11 +4691,11 @@ struct  Imagebus__V1__Voucher
 {
   ProtobufCMessage base;
   /*
-   * not 0
+   * [not 0]
    */
   uint64_t number;
   /*
-   * CLOCK_MONOTONIC, nanoseconds; 0: it doesn't expire
+   * [by instant] CLOCK_MONOTONIC, nanoseconds; 0: it doesn't expire
    */
   uint64_t until;
 };
@@ -4370,13 +4728,19 @@ struct  Imagebus__V1__StatusReport__Process
   ProtobufCMessage base;
   Imagebus__V1__WorkerKind kind;
   uint32_t pid;
+  /*
+   * [≤ 1,024]
+   */
   char *state;
   uint32_t restarts;
   uint32_t jobs;
+  /*
+   * [by bits]
+   */
   uint32_t sandbox;
   uint32_t credit;
   /*
-   * empty: the built-in pool of the kind
+   * [≤ 16; by pool(of: kind)] empty: the built-in pool of the kind
    */
   char *pool;
 };
@@ -4385,11 +4749,21 @@ struct  Imagebus__V1__StatusReport__Process
     , IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0, (char *)protobuf_c_empty_string }
 
 
+/*
+ * [swift StatusReport.PoolStatus; init name kind isExternal workers jobs credit queued
+ * outputBytes]
+ */
 struct  Imagebus__V1__StatusReport__Pool
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 16; by requiredPool]
+   */
   char *name;
   Imagebus__V1__WorkerKind kind;
+  /*
+   * [swift isExternal]
+   */
   protobuf_c_boolean foreign;
   uint32_t workers;
   uint32_t jobs;
@@ -4406,9 +4780,16 @@ struct  Imagebus__V1__StatusReport__Pool
     , (char *)protobuf_c_empty_string, IMAGEBUS__V1__WORKER_KIND__WORKER_KIND_COORDINATOR, 0, 0, 0, 0, 0, 0, 0 }
 
 
+/*
+ * [swift StatusReport.SocketStatus; init name messagesReceived messagesSent bytesReceived
+ * bytesSent largestMessage]
+ */
 struct  Imagebus__V1__StatusReport__Socket
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 1,024]
+   */
   char *name;
   uint64_t messages_received;
   uint64_t messages_sent;
@@ -4434,6 +4815,9 @@ struct  Imagebus__V1__StatusReport__Socket
 struct  Imagebus__V1__StatusReport__Counter
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 1,024]
+   */
   char *name;
   uint64_t value;
 };
@@ -4472,13 +4856,16 @@ struct  Imagebus__V1__StatusReport__Histogram
 struct  Imagebus__V1__StatusReport__Cancellations
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 1,024]
+   */
   char *stage;
   /*
    * that ended with the process; they last until its successor is ready
    */
   uint64_t hard;
   /*
-   * from CancelJob until the worker is free
+   * [sent] from CancelJob until the worker is free
    */
   Imagebus__V1__StatusReport__Histogram *durations;
 };
@@ -4487,19 +4874,25 @@ struct  Imagebus__V1__StatusReport__Cancellations
     , (char *)protobuf_c_empty_string, 0, NULL }
 
 
+/*
+ * [swift StatusReport.StageStatus; init stage queued queuedCost running waits works]
+ */
 struct  Imagebus__V1__StatusReport__Stage
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 1,024]
+   */
   char *stage;
   uint64_t queued;
   uint64_t queued_cost;
   uint64_t running;
   /*
-   * until a worker took the job
+   * [sent] until a worker took the job
    */
   Imagebus__V1__StatusReport__Histogram *waits;
   /*
-   * as stated by workers
+   * [sent] as stated by workers
    */
   Imagebus__V1__StatusReport__Histogram *works;
 };
@@ -4512,11 +4905,11 @@ struct  Imagebus__V1__StatusReport__Transfers
 {
   ProtobufCMessage base;
   /*
-   * name, connect, tls, firstByte, each after the one before; total
+   * [≤ 1,024] name, connect, tls, firstByte, each after the one before; total
    */
   char *phase;
   /*
-   * of transfers with that phase
+   * [sent] of transfers with that phase
    */
   Imagebus__V1__StatusReport__Histogram *durations;
 };
@@ -4528,6 +4921,9 @@ struct  Imagebus__V1__StatusReport__Transfers
 struct  Imagebus__V1__StatusReport__Front
 {
   ProtobufCMessage base;
+  /*
+   * [required]
+   */
   Imagebus__V1__FrontProcess *process;
   uint32_t pid;
 };
@@ -4543,34 +4939,61 @@ struct  Imagebus__V1__StatusReport__Front
 struct  Imagebus__V1__StatusReport
 {
   ProtobufCMessage base;
+  /*
+   * [≤ 512]
+   */
   size_t n_processes;
   Imagebus__V1__StatusReport__Process **processes;
+  /*
+   * [≤ 512]
+   */
   size_t n_sockets;
   Imagebus__V1__StatusReport__Socket **sockets;
+  /*
+   * [≤ 512]
+   */
   size_t n_counters;
   Imagebus__V1__StatusReport__Counter **counters;
   uint64_t uptime_milliseconds;
+  /*
+   * [≤ 512]
+   */
   size_t n_cancellations;
   Imagebus__V1__StatusReport__Cancellations **cancellations;
+  /*
+   * [≤ 512]
+   */
   size_t n_stages;
   Imagebus__V1__StatusReport__Stage **stages;
   /*
-   * admission to terminal reply, except hits of the coordinator's index
+   * [sent] admission to terminal reply, except hits of the coordinator's
    */
   Imagebus__V1__StatusReport__Histogram *requests;
+  /*
+   * index
+   */
+  /*
+   * [≤ 512]
+   */
   size_t n_caches;
   Imagebus__V1__CacheStatus **caches;
+  /*
+   * [≤ 512]
+   */
   size_t n_pools;
   Imagebus__V1__StatusReport__Pool **pools;
+  /*
+   * [≤ 512]
+   */
   size_t n_transfers;
   Imagebus__V1__StatusReport__Transfers **transfers;
   /*
-   * ≤ 64
+   * [≤ 512] ≤ 64
    */
   size_t n_fronts;
   Imagebus__V1__StatusReport__Front **fronts;
   /*
-   * ≤ 64: their certificates aren't verified
+   * [512 of ≤ 1,024] ≤ 64: their certificates aren't
    */
   size_t n_unverified_hosts;
   char **unverified_hosts;
@@ -4580,23 +5003,26 @@ struct  Imagebus__V1__StatusReport
     , 0,NULL, 0,NULL, 0,NULL, 0, 0,NULL, 0,NULL, NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
+/*
+ * [swift FailureCacheReport.Entry; init number url operation reason expiresInMilliseconds]
+ */
 struct  Imagebus__V1__BlacklistReport__Entry
 {
   ProtobufCMessage base;
   /*
-   * not 0
+   * [not 0]
    */
   uint64_t number;
   /*
-   * without user info and query
+   * [≤ 12,288] without user info and query
    */
   char *url;
   /*
-   * what isn't tried: fetch (all loads), decode, decode frame 3 (or
+   * [≤ 1,024] what isn't tried: fetch (all loads), decode, decode frame 3
    */
   char *operation;
   /*
-   * another number), decode all frames
+   * (or another number), decode all frames
    */
   /*
    * poisoned: the content is quarantined
@@ -4613,13 +5039,14 @@ struct  Imagebus__V1__BlacklistReport__Entry
 
 
 /*
+ * [swift FailureCacheReport; kind failureCacheReport; to client: failureCache]
  * 43
  */
 struct  Imagebus__V1__BlacklistReport
 {
   ProtobufCMessage base;
   /*
-   * ≤ 256, URLs together ≤ 49,152 bytes
+   * [≤ 256] URLs together ≤ 49,152 bytes
    */
   size_t n_entries;
   Imagebus__V1__BlacklistReport__Entry **entries;
@@ -4649,7 +5076,7 @@ struct  Imagebus__V1__DrainCommand
   ProtobufCMessage base;
   Imagebus__V1__WorkerKind kind;
   /*
-   * of that kind; empty: all pools of it
+   * [≤ 16; type PoolName?; by formed] of that kind; empty: all pools of it
    */
   char *pool;
 };
@@ -4683,11 +5110,11 @@ struct  Imagebus__V1__Used
 {
   ProtobufCMessage base;
   /*
-   * how many were repeated; not 0
+   * [not 0] how many were repeated; not 0
    */
   uint64_t loads;
   /*
-   * ≤ 1,024: their vouchers, each once; at least 1
+   * [swift numbers; ≤ 1,024; not 0] their vouchers, each once; at
    */
   size_t n_vouchers;
   uint64_t *vouchers;
