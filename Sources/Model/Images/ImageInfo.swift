@@ -72,9 +72,8 @@ public struct ImageProperties: Hashable, Sendable {
     /// Creates empty properties.
     public init() {}
 
-    /// The maximum lengths in bytes of a profile name or Base64 ThumbHash, and of a BlurHash.
+    /// The maximum length in bytes of a profile name or Base64 ThumbHash.
     package static let nameBytesMax = RequestLimits.nameBytesMax
-    package static let blurHashBytesMax = 6 + 2 * (9 * 9 - 1)
 
     /// Returns only the requested properties, whatever the worker reported.
     package func only(_ kinds: FactKinds) -> ImageProperties {

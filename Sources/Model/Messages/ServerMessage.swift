@@ -274,9 +274,6 @@ public struct Explanation: Hashable, Sendable {
         self.decoded = decoded
         self.transformed = transformed
     }
-
-    /// The maximum numbers of stages, steps and settings.
-    package static let (stagesMax, stepsMax, settingsMax) = (16, RequestLimits.stepsMax + 1, 32)
 }
 
 /// The details of a decode.

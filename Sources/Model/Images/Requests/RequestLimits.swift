@@ -9,9 +9,7 @@ public enum RequestLimits {
     /// The maximum number of bytes of a name: of a profile, cache, loader, filter, serializer,
     /// preset or slot.
     public static let nameBytesMax = 128
-    /// The maximum number of options without a field of their own in one context.
-    public static let otherOptionsMax = 32
-    /// The maximum number of bytes of the value of each.
+    /// The maximum number of bytes of the value of an option without a field of its own.
     public static let otherOptionBytesMax = 1024
     /// The maximum number of URLs in one prefetch.
     public static let prefetchMax = 100_000
