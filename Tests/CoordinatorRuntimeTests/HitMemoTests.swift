@@ -21,7 +21,7 @@ import Wire
 
     /// A ticket from a scheduler with this image in memory.
     private func ticket() throws -> HitTicket {
-        var scheduler = Scheduler { "\($0.count)" }
+        let scheduler = Scheduler { "\($0.count)" }
         var actions: [SchedulerAction] = []
         let now = Instant(nanoseconds: 1)
         let cache = WorkerID(1)

@@ -17,7 +17,7 @@ extension Dispatcher {
                 known.window <= limits.jobs(ofOneIn: known.pool),
                 "no worker takes more than its kind")
         }
-        check(actions.isEmpty && completions.count == 0, "everything was said")
+        check(shared.actions.isEmpty && completions.count == 0, "everything was said")
         return faults
     }
 

@@ -159,9 +159,9 @@ struct FailureCacheTests {
         stack.publish(url)
         stack.publish(try #require(stack.image(token)).key)
         func ticket(_ image: ImageRequest) -> HitTicket? {
-            var scheduler = stack.scheduler
             let token = Token(Identifier128(high: 5, low: 5))
-            return scheduler.hitTicket(for: LoadRequest(token: token, image: image), LoadTerms())
+            return stack.scheduler.hitTicket(
+                for: LoadRequest(token: token, image: image), LoadTerms())
         }
         var damage = ImageError(.badImageData, "no pixels")
         damage.damagesPixelsOnly = true
@@ -228,13 +228,11 @@ struct FailureCacheTests {
                 token: Token(Identifier128(high: 5, low: 5)), image: .image("a", options))
         }
         func ticket(_ options: RequestOptions) -> HitTicket? {
-            var scheduler = stack.scheduler
-            return scheduler.hitTicket(for: load(options), LoadTerms())
+            stack.scheduler.hitTicket(for: load(options), LoadTerms())
         }
         func answers(_ ticket: HitTicket, after milliseconds: Int = 0) -> Bool {
-            var scheduler = stack.scheduler
             let moment = stack.now.adding(milliseconds: milliseconds)
-            return scheduler.answer(ticket, again: load([]).token, of: client, at: moment)
+            return stack.scheduler.mayAnswer(ticket, again: load([]).token, of: client, at: moment)
         }
         let plain = try #require(ticket([]))
         let retry = try #require(ticket(.retryFailed))

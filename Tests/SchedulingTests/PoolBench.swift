@@ -15,7 +15,7 @@ struct PoolBench {
         static func < (left: Self, right: Self) -> Bool { left.job < right.job }
     }
 
-    var dispatcher: Dispatcher
+    let dispatcher: Dispatcher
     let pools: WorkerPools
     private(set) var expelled: [WorkerID] = []
     private(set) var attempts: [JobID: UInt32] = [:]
@@ -31,7 +31,7 @@ struct PoolBench {
         limits.creditMax.transform = 8
         change(&limits)
         pools = limits.pools
-        dispatcher = Dispatcher(limits: limits)
+        dispatcher = Dispatcher(limits: limits, SharedState())
         dispatcher.workerJoined(.coordinator, PoolID(.coordinator), Self.life(0), credit: 0)
         let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
         dispatcher.opened([segment], by: .coordinator)
@@ -171,16 +171,16 @@ struct PoolBench {
         handleCompletions()
         dispatcher.dispatch()
         handleCompletions()
-        for action in dispatcher.actions {
+        for action in dispatcher.shared.actions {
             switch action {
             case .assign(let worker, let job):
                 pending.append(Assignment(job.id, worker))
                 attempts[job.id] = job.attempt
             case .expel(let worker, _): expelled.append(worker)
-            case .cancelJob, .adjust, .release: break
+            default: break
             }
         }
-        dispatcher.actions = []
+        dispatcher.shared.actions = []
     }
 
     private mutating func handleCompletions() {

@@ -452,7 +452,7 @@ struct QuarantineTests {
 }
 
 extension Scheduler {
-    fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
+    fileprivate func accuse(_ suspect: Suspect, at now: Instant) {
         _ = workGraph.dispatcher.quarantine.accuse(
             suspect, .crash, at: now, numbers: &workGraph.dispatcher.numbers.denial)
     }

@@ -30,7 +30,7 @@ import Testing
             let urgency = Urgency(
                 priority: priority, deadline: Instant(nanoseconds: 0),
                 flows: Flows(.session(ClientID(flow))))
-            var job = ActiveJob(
+            let job = ActiveJob(
                 JobID(UInt64(names.count + 1)),
                 Submission(JobSpec(work, host: HostName(work)), urgency),
                 probe: nil, at: Instant(nanoseconds: 0))
@@ -46,7 +46,7 @@ import Testing
             let next = queue.next(withLow: true, free: Self.places - held.count) {
                 waiting[$0.job]?.ticket.serial == $0.serial
             }
-            guard let next, var job = self.waiting.removeValue(forKey: next.job) else {
+            guard let next, let job = self.waiting.removeValue(forKey: next.job) else {
                 return nil
             }
             queue.leave(job.ticket)
@@ -73,7 +73,7 @@ import Testing
 
         mutating func raiseAll(to priority: Priority) {
             for id in waiting.keys.sorted() {
-                guard var job = waiting[id] else { continue }
+                guard let job = waiting[id] else { continue }
                 job.urgency.priority = priority
                 job.ticket = queue.move(job)
                 waiting[id] = job
@@ -82,7 +82,7 @@ import Testing
 
         /// Jobs held by workers are queued again, ahead of all others.
         mutating func putBackAll() {
-            for var job in held {
+            for job in held {
                 queue.ended(job)
                 job.ticket = queue.putBack(job)
                 waiting[job.id] = job

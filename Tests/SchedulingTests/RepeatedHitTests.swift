@@ -130,7 +130,7 @@ struct RepeatedHitTests {
         ImageRequest.image().with { $0.url = "nonsense" },
     ])
     func whatMemoryMayNotAnswerHasNoTicket(image: ImageRequest) throws {
-        var (stack, _, _, _) = try stack()
+        let (stack, _, _, _) = try stack()
         let load = LoadRequest(token: token, image: image)
         let ticket = stack.scheduler.hitTicket(for: load, LoadTerms())
         #expect(ticket == nil)
@@ -151,7 +151,7 @@ struct RepeatedHitTests {
     }
 
     @Test func aRetryAfterAStaleCopyHasNoTicket() throws {
-        var (stack, _, _, _) = try stack()
+        let (stack, _, _, _) = try stack()
         let retry = LoadRequest(token: token, image: .image(), staleRetries: 1)
         let ticket = stack.scheduler.hitTicket(for: retry, LoadTerms())
         #expect(ticket == nil)

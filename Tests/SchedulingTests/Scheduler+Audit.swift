@@ -90,7 +90,7 @@ extension Scheduler {
             hits.failureCache.live(at: now).map(\.entry.number)
             + workGraph.dispatcher.quarantined.map(\.number)
         check(Set(numbers).count == numbers.count, "entries have numbers of their own")
-        check((numbers.max() ?? 0) <= workGraph.lastDenial, "numbers grow")
+        check((numbers.max() ?? 0) <= dispatcher.lastDenial, "numbers grow")
     }
 }
 

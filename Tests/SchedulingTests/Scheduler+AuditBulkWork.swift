@@ -11,7 +11,7 @@ extension BatchOperation {
     var isMove: Bool {
         switch step {
         case .group, .departed, .progress, .partial: false
-        case .found, .missed, .validity, .produced, .pending, .onward, .disposed: true
+        case .outcome, .pending: true
         }
     }
 }

@@ -259,9 +259,8 @@ struct Stack {
         let serializers = [terms.serializer] + terms.overlays.map(\.terms.serializer)
         if serializers.contains(where: { $0.output != nil }) { transcodes = true }
         let isRefused = scheduler.refuses(image, terms, at: now)
-        compareWays(load, by: client, terms)
         let isLive = scheduler.tokens[token] != nil
-        send(.load(client, load, terms))
+        sendComparing(load, by: client, terms)
         if isRefused, !isLive, error(token) != .blacklisted, !scheduler.drain.isBegun,
             (try? image.checkLoadOptions()) != nil, terms.firstRefusal == nil,
             !isFallback(token, for: .blacklisted)
@@ -328,7 +327,7 @@ struct Stack {
 
 extension Scheduler {
     /// A scheduler with digests that a test can read.
-    init(limits: SchedulerLimits = SchedulerLimits()) {
+    convenience init(limits: SchedulerLimits = SchedulerLimits()) {
         self.init(limits: limits) { headers in
             headers.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
         }

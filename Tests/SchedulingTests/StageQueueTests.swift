@@ -26,7 +26,7 @@ struct StageQueueTests {
         var queue = StageQueue(heldPerHostMax: 64)
         var jobs: [JobID: ActiveJob] = [:]
         for number in 1...200 {
-            var job = job(number, host: "h\(number)")
+            let job = job(number, host: "h\(number)")
             for flow in 2...Flows.countMax {
                 job.urgency.flows.unite(Flows(.session(ClientID(UInt64(flow)))))
             }
@@ -41,13 +41,13 @@ struct StageQueueTests {
         var queue = StageQueue()
         var jobs: [JobID: ActiveJob] = [:]
         for number in 1...100 {
-            var job = job(number, .low)
+            let job = job(number, .low)
             job.ticket = queue.enter(job)
             jobs[job.id] = job
         }
         for priority in Array(repeating: [Priority.high, .normal], count: 5).joined() {
             for id in jobs.keys.sorted() {
-                guard var job = jobs[id] else { continue }
+                guard let job = jobs[id] else { continue }
                 job.urgency.priority = priority
                 job.ticket = queue.move(job)
                 jobs[id] = job
@@ -66,7 +66,7 @@ struct StageQueueTests {
         var queue = StageQueue()
         var waiting: [JobID: ActiveJob] = [:]
         func add(_ number: Int, flow: Int) {
-            var job = job(number, flow: flow)
+            let job = job(number, flow: flow)
             job.ticket = queue.enter(job)
             waiting[job.id] = job
         }
@@ -94,7 +94,7 @@ struct StageQueueTests {
         var queue = StageQueue()
         var waiting: [JobID: ActiveJob] = [:]
         func add(_ number: Int, flow: Int) {
-            var job = job(number, flow: flow)
+            let job = job(number, flow: flow)
             job.ticket = queue.enter(job)
             waiting[job.id] = job
         }
@@ -141,7 +141,7 @@ struct StageQueueTests {
             case 0..<5:
                 let flow = Int.random(in: 1...4, using: &random)
                 let host = "h\(Int.random(in: 1...3, using: &random))"
-                var job = job(number, flow: flow, host: host)
+                let job = job(number, flow: flow, host: host)
                 job.urgency.priority = Priority.allCases.randomElement(using: &random) ?? .low
                 job.ticket = queue.enter(job)
                 waiting[job.id] = job
@@ -166,7 +166,7 @@ struct StageQueueTests {
                         && (withLow || job.ticket.priority > .low)
                 }
                 #expect((next == nil) == may.isEmpty)
-                guard let next, var job = waiting.removeValue(forKey: next.job) else {
+                guard let next, let job = waiting.removeValue(forKey: next.job) else {
                     continue
                 }
                 queue.leave(job.ticket)

@@ -1,5 +1,5 @@
 /// An element of a `SlotMap`. Its IDs are typed by the element itself by default.
-public protocol SlotMapElement: Sendable {
+public protocol SlotMapElement {
     /// The type that parameterizes IDs.
     associatedtype Named = Self
 }
@@ -19,11 +19,11 @@ public struct SlotID<Named>: Hashable, Sendable {
 ///
 /// Elements are stored contiguously, without gaps and optionals, so that one field can be read
 /// without touching the rest.
-public struct SlotMap<Element: SlotMapElement>: Sendable {
+public struct SlotMap<Element: SlotMapElement> {
     /// The ID of an element, which is never assigned to a later one.
     public typealias ID = SlotID<Element.Named>
 
-    @usableFromInline struct Slot: Sendable {
+    @usableFromInline struct Slot {
         /// Odd while the slot is occupied.
         @usableFromInline var generation: UInt32
         /// The index of the element.

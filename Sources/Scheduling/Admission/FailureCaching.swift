@@ -7,11 +7,11 @@ extension Scheduler {
 
     /// Checks the failure cache before anything else, including the caches, once the options are
     /// known. An overlay always needs its pixels, so `operation` overrides that of the request.
-    mutating func checkFailureCache(
+    func checkFailureCache(
         _ image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) throws(ImageError) {
         guard let entry = refusal(of: image, terms, for: operation) else { return }
-        metrics.counters.failureCacheRefusals += 1
+        shared.counters.failureCacheRefusals += 1
         throw entry.value.reportedError(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
@@ -37,7 +37,7 @@ extension Scheduler {
 
     /// Records a failed operation on a source in the failure cache of each profile whose rule says
     /// so. `retryFailed` bypasses the failure cache but doesn't prevent new entries.
-    mutating func recordFailure(
+    func recordFailure(
         _ operation: SourceOperation, of source: SourceKey, for error: ImageError,
         _ admitted: [AdmittedRequest]
     ) {
@@ -50,13 +50,13 @@ extension Scheduler {
                     Denial(
                         source: scoped,
                         refusal: Refusal(error, of: operation),
-                        url: source.bareURL, at: now, lastNumber: workGraph.lastDenial)))
-            workGraph.lastDenial = hits.lastDenial
+                        url: source.bareURL, at: now, lastNumber: dispatcher.lastDenial)))
+            dispatcher.lastDenial = hits.lastDenial
         }
     }
 
     /// Removes entries after the operation has succeeded for requests that weren't refused.
-    mutating func admitAgain(
+    func admitAgain(
         _ operation: SourceOperation, of source: SourceKey, _ admitted: [AdmittedRequest]
     ) {
         guard !hits.failureCache.isEmpty else { return }
@@ -67,7 +67,7 @@ extension Scheduler {
 
     // MARK: - Operators
 
-    mutating func apply(_ command: FailureCacheCommand, of client: ClientID) {
+    func apply(_ command: FailureCacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         let report =
             switch command {
@@ -75,19 +75,19 @@ extension Scheduler {
             case .remove(let url): FailureCacheReport(removed: forgive(url))
             case .clear: FailureCacheReport(removed: forgive(nil))
             }
-        actions.append(.failureCache(client, report))
+        shared.actions.append(.failureCache(client, report))
     }
 
     /// Removes a URL, or everything, from the failure cache and the quarantine. Returns the number
     /// of removed entries.
-    private mutating func forgive(_ url: String?) -> UInt32 {
+    private func forgive(_ url: String?) -> UInt32 {
         let refused = hits.forgive(at: now) { url.map($0.isNamed) ?? true }
-        return UInt32(refused + workGraph.forgive(url))
+        return UInt32(refused + dispatcher.forgive(url))
     }
 
     /// Returns as many entries of both lists, in order of their numbers, as fit into one message.
     private func page(after number: UInt64) -> FailureCacheReport {
-        let all = (workGraph.dispatcher.quarantined + refused)
+        let all = (dispatcher.quarantined + refused)
             .filter { $0.number > number }.sorted { $0.number < $1.number }
         var bytes = 0
         let fitting = all.prefix { entry in

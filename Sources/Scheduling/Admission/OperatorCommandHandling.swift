@@ -3,7 +3,7 @@ import Model
 // Operators' commands for cache entries.
 extension Scheduler {
     /// Submits the command as a cache job in class high, because an operator is waiting.
-    mutating func apply(_ command: CacheCommand, of client: ClientID) {
+    func apply(_ command: CacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         do throws(ImageError) {
             let work = try entryWork(command)
@@ -16,7 +16,7 @@ extension Scheduler {
             handleEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
-            actions.append(.cache(client, report))
+            shared.actions.append(.cache(client, report))
         }
     }
 
@@ -76,7 +76,7 @@ extension Scheduler {
     }
 
     /// Sends the answer to an operator's command.
-    mutating func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
+    func answerInquiry(_ job: JobID, _ outcome: CacheReport.Outcome) {
         guard let client = clients.first(where: { $0.value.inquiries[job] != nil })?.key,
             let number = clients[client]?.inquiries[job]
         else { return }
@@ -91,15 +91,14 @@ extension Scheduler {
             page.showKeys()
             outcome = .page(page)
         }
-        actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
+        shared.actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
     }
 
     /// Drops the commands of a departed client, unless they have already started.
-    mutating func dropInquiries(of client: LiveClient) {
+    func dropInquiries(of client: LiveClient) {
         for job in client.inquiries.keys.sorted() {
             workGraph.dropInquiry(job)
         }
-        collectDispatches()
     }
 
     /// The largest number of pending commands per operator.
@@ -120,7 +119,7 @@ extension EntryPage {
 // Suspension of transfers (SEMANTICS §10.17).
 extension Scheduler {
     /// Suspends or resumes transfers; waiting ones start with the next event.
-    mutating func apply(_ command: DownloadCommand) {
-        workGraph.limitTransfers { $0.isSuspended = command == .suspend }
+    func apply(_ command: DownloadCommand) {
+        dispatcher.transfers.isSuspended = command == .suspend
     }
 }

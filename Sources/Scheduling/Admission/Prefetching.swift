@@ -2,7 +2,7 @@ import Model
 
 /// Prefetch batches and the clients that sent them. Determines which batch starts its next URL and
 /// which reports are due.
-struct Prefetching: Sendable {
+struct Prefetching {
     private(set) var batches = SlotMap<PrefetchBatch>()
     private(set) var tokens: [Token: PrefetchBatch.ID] = [:]
     private(set) var clients: [ClientID: Prefetcher] = [:]
@@ -378,7 +378,7 @@ struct PrefetchBatch: SlotMapElement {
 // Prefetching: batches from their first part to the final report (SEMANTICS §12.1).
 extension Scheduler {
     /// Handles a part of a batch. If it is refused, the whole batch ends.
-    mutating func prefetch(
+    func prefetch(
         _ request: PrefetchRequest, of client: ClientID, _ terms: LoadTerms
     ) {
         guard clients.keys.contains(client), !prefetching.passesOver(request, of: client) else {
@@ -395,7 +395,7 @@ extension Scheduler {
     }
 
     /// Refuses errors in the template at once, because they affect every URL.
-    private mutating func checkBeginning(
+    private func checkBeginning(
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
@@ -416,20 +416,20 @@ extension Scheduler {
             checking: image, terms, isUpload: false, limits: limits.workGraph.image)
     }
 
-    private mutating func refusePart(
+    private func refusePart(
         _ request: PrefetchRequest, of client: ClientID, _ error: ImageError
     ) {
-        if error.code == .busy { metrics.counters.refusedBusy += 1 }
+        if error.code == .busy { shared.counters.refusedBusy += 1 }
         endBatch(named: request.batch, of: client)
         if !request.isLast { prefetching.cut(request.batch, of: client) }
-        actions.append(.refused(client, error, request.batch))
+        shared.actions.append(.refused(client, error, request.batch))
     }
 
     // MARK: - Members
 
     /// Starts URLs of clients in round-robin order, limited per event. URLs answered from memory
     /// finish at once, and a long list of them must not delay other work.
-    mutating func beginPrefetches() {
+    func beginPrefetches() {
         var left = limits.prefetchesBegunMax
         while left > 0, hasRoomToPrefetch, let (batch, url) = prefetching.next() {
             left -= 1
@@ -443,14 +443,14 @@ extension Scheduler {
 
     /// Prefetches wait whenever a load would be refused.
     private var hasRoomToPrefetch: Bool {
-        requests.count < limits.liveRequestsMax && workGraph.dispatcher.hasRoom(.cache)
-            && workGraph.dispatcher.hasRoom(.download)
+        requests.count < limits.liveRequestsMax && dispatcher.hasRoom(.cache)
+            && dispatcher.hasRoom(.download)
             && JobStage.allCases.allSatisfy {
-                !workGraph.dispatcher.isFull($0)
+                !dispatcher.isFull($0)
             }
     }
 
-    private mutating func beginMember(_ url: String, of id: PrefetchBatch.ID) {
+    private func beginMember(_ url: String, of id: PrefetchBatch.ID) {
         // Avoids copying the batch, because that would copy its lists when they change.
         let client = prefetching.batches[id].client
         var resolution = lateResolution(prefetching.batches[id].image(of: url), .prefetched)
@@ -460,31 +460,31 @@ extension Scheduler {
     }
 
     /// Sends the due progress reports, once per event.
-    mutating func notifyPrefetches() {
+    func notifyPrefetches() {
         for (client, report) in prefetching.drainReports() {
-            actions.append(.prefetched(client, report))
+            shared.actions.append(.prefetched(client, report))
         }
     }
 
     // MARK: - Ends
 
     /// Cancels a batch and sends its final report.
-    mutating func cancelBatch(_ id: PrefetchBatch.ID) {
+    func cancelBatch(_ id: PrefetchBatch.ID) {
         let batch = prefetching.batches[id]
-        actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
+        shared.actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
         endBatch(id)
         if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
     }
 
     /// Handles a part that was refused before it reached the scheduler.
-    mutating func refusedPrefetch(_ token: Token, of client: ClientID) {
+    func refusedPrefetch(_ token: Token, of client: ClientID) {
         guard clients.keys.contains(client) else { return }
         endBatch(named: token, of: client)
         prefetching.cut(token, of: client)
     }
 
     /// Ends a batch of that client, if it exists, without a report.
-    private mutating func endBatch(named token: Token, of client: ClientID) {
+    private func endBatch(named token: Token, of client: ClientID) {
         guard let id = prefetching.tokens[token], prefetching.batches[id].client == client else {
             return
         }
@@ -492,23 +492,23 @@ extension Scheduler {
     }
 
     /// Refuses all batches on shutdown; clients resubmit the rest to the next coordinator.
-    mutating func refuseBatches() {
+    func refuseBatches() {
         for id in prefetching.batches.ids {
             let batch = prefetching.batches[id]
             endBatch(id)
             if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
-            actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
+            shared.actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
         }
     }
 
     /// Ends the batches of a departed client.
-    mutating func endPrefetches(of client: ClientID) {
+    func endPrefetches(of client: ClientID) {
         for id in prefetching.clients[client]?.batches ?? [] { endBatch(id) }
         prefetching.clientLeft(client)
     }
 
     /// Ends the live members, including work that no other request needs.
-    private mutating func endBatch(_ id: PrefetchBatch.ID) {
+    private func endBatch(_ id: PrefetchBatch.ID) {
         for member in prefetching.batches[id].members.members { cancelSilently(member) }
         prefetching.close(id)
     }

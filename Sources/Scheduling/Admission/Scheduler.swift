@@ -7,9 +7,9 @@ public import Model
 /// stage it waits for work shared with all requests for the same image. There is exactly one
 /// terminal **reply**.
 ///
-/// `WorkGraph` does that work: requests wait there, and its events report the outcomes.
-public struct Scheduler: Sendable {
-    private let passing = PassedByAddress()
+/// `WorkGraph` does that work: requests wait there, and its events report the outcomes. It submits
+/// jobs to the `Dispatcher`, which assigns them to workers. All three are confined to one thread.
+public final class Scheduler {
     let limits: SchedulerLimits
 
     /// Resolves requests that start later than they arrive. The owner of the configuration must set
@@ -28,7 +28,9 @@ public struct Scheduler: Sendable {
     /// Answers from memory, and the failure cache.
     var hits: Hits
 
-    var workGraph: WorkGraph
+    let workGraph: WorkGraph
+    let dispatcher: Dispatcher
+    let shared = SharedState()
 
     // Pending transitions and batch operations.
     var pendingTransitions = PendingTransitions()
@@ -38,12 +40,11 @@ public struct Scheduler: Sendable {
     /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the
     /// owner of the clocks.
     public var calendarOffsetMilliseconds: Int64 = 0
-    var now = Instant(nanoseconds: 0)
+    /// The time of the current event.
+    var now: Instant { shared.now }
     var drain = Drain()
-    /// The actions of the current event.
-    var actions: [SchedulerAction] = []
-
-    var metrics = RequestMetrics()
+    /// Latencies of requests from admission to reply.
+    var times = LatencyHistogram()
 
     /// Creates a scheduler without clients and workers.
     ///
@@ -56,27 +57,27 @@ public struct Scheduler: Sendable {
         self.limits = limits
         namesMemo = RequestNamesMemo(namesMax: limits.namesMax)
         hits = Hits(limits)
+        dispatcher = Dispatcher(limits: limits.dispatch, shared)
         workGraph = WorkGraph(
-            limits: limits.workGraph, dispatch: limits.dispatch, variantDigest: variantDigest)
+            limits: limits.workGraph, dispatcher, shared, variantDigest: variantDigest)
     }
 
     /// Handles an event and appends the resulting actions in order. `now` never goes backward; an
     /// earlier time is treated as the latest one seen. Events take precedence over deadlines that
     /// passed unnoticed before them. Events of unknown clients and workers are ignored.
-    public mutating func handle(
+    public func handle(
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
-        self.now = max(self.now, now)
-        workGraph.now = self.now
-        swap(&self.actions, &actions)
+        shared.now = max(shared.now, now)
         route(event)
         conclude()
         fireTimers()
         settle()
-        swap(&self.actions, &actions)
+        actions += shared.actions
+        shared.actions.removeAll(keepingCapacity: true)
     }
 
-    private mutating func route(_ event: SchedulerEvent) {
+    private func route(_ event: SchedulerEvent) {
         switch event {
         case .clientJoined(let client, let incarnation, let process):
             clients[client] =
@@ -101,31 +102,31 @@ public struct Scheduler: Sendable {
         case .failureCache(let client, let command): apply(command, of: client)
         case .cache(let client, let command): apply(command, of: client)
         case .downloads(let command): apply(command)
-        case .transfersMax(let count): workGraph.limitTransfers { $0.heldMax = count }
+        case .transfersMax(let count): dispatcher.transfers.heldMax = count
         case .caches(let layout): adopt(layout)
         case .used(let used): self.used(used)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(
             let worker, let kind, let incarnation, let credit, let pool, let capabilities):
-            workGraph.workerJoined(
+            dispatcher.workerJoined(
                 worker, pool ?? PoolID(kind), incarnation, credit: credit, capabilities)
-        case .credit(let worker, let more): workGraph.grew(worker, by: more)
-        case .segmentsOpened(let worker, let segments): workGraph.opened(segments, by: worker)
-        case .segmentsClosed(let worker, let segments): workGraph.closed(segments, by: worker)
-        case .progress(let worker, let progress): workGraph.progressed(progress, at: worker)
+        case .credit(let worker, let more): dispatcher.grew(worker, by: more)
+        case .segmentsOpened(let worker, let segments): dispatcher.opened(segments, by: worker)
+        case .segmentsClosed(let worker, let segments): dispatcher.closed(segments, by: worker)
+        case .progress(let worker, let progress): dispatcher.progressed(progress, at: worker)
         case .outcome(let worker, let outcome): collect(outcome, from: worker)
         case .stored(let worker, let notice): stored(notice, by: worker)
         case .evicted(let worker, let blocks): evicted(blocks, by: worker)
-        case .workerDraining(let worker): workGraph.workerDraining(worker)
-        case .workerLeft(let worker, let crash): workGraph.workerLeft(worker, crash)
+        case .workerDraining(let worker): dispatcher.workerDraining(worker)
+        case .workerLeft(let worker, let crash): dispatcher.workerGone(worker, crash)
         case .tick: break
         case .drain: beginDrain()
         }
     }
 
     /// Stops admitting requests; waiting prefetches are not started either.
-    private mutating func beginDrain() {
+    private func beginDrain() {
         drain.isBegun = true
         hits.withdraw(.drained)
         refuseBatches()
@@ -133,11 +134,11 @@ public struct Scheduler: Sendable {
 
     /// Assigns jobs to workers, and repeats while that moves further requests to their next stage.
     /// Pending transitions go first: they may cancel jobs, or free the space that jobs wait for.
-    private mutating func handOut() {
+    private func handOut() {
         repeat {
             moveOn()
             conclude()
-            if !hasOverdueAlarms { workGraph.dispatch() }
+            if !hasOverdueAlarms { dispatcher.dispatch() }
             conclude()
         } while pendingTransitions.moving.count > 0
     }
@@ -145,7 +146,7 @@ public struct Scheduler: Sendable {
     /// Completes the handling of an event: runs batch operations and transitions, starts
     /// prefetches, assigns jobs and appends notifications. Called once per event, when all tables
     /// are consistent.
-    private mutating func settle() {
+    private func settle() {
         if pendingTransitions.batchOperations.count > 0 { runBatchOperations() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
@@ -155,7 +156,7 @@ public struct Scheduler: Sendable {
         forgetAlarms()
         if drain.isBegun, !drain.isReported, requests.count == 0 {
             drain.isReported = true
-            actions.append(.drained)
+            shared.actions.append(.drained)
         }
     }
 }
@@ -332,6 +333,15 @@ public struct SchedulerLimits: Hashable, Sendable {
 
     /// Creates the default limits.
     public init() {}
+}
+
+/// The state that all parts of the scheduler share.
+final class SharedState {
+    /// The time of the current event.
+    var now = Instant(nanoseconds: 0)
+    /// The actions of the current event so far, in order.
+    var actions: [SchedulerAction] = []
+    var counters = SchedulerCounters()
 }
 
 /// Whether the scheduler is draining, and whether the end of the drain was reported.

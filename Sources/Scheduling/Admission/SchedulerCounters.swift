@@ -76,36 +76,29 @@ public struct SchedulerCounters: Hashable, Sendable {
         /// Creates zeroed counters.
         public init() {}
 
-        init(_ metrics: TransferMetrics) {
-            versions = metrics.versions
-            reused = metrics.reused
-            bytes = metrics.bytes
-            redirects = metrics.redirects
-            continuations = metrics.continuations
+        private static let knownVersions: Set = ["1.0", "1.1", "2", "3"]
+
+        /// Adds a transfer, as reported by its worker. Unknown version names are merged so that the
+        /// table can't grow.
+        mutating func add(_ account: FetchAccount) {
+            let version = account.httpVersion
+            versions[Self.knownVersions.contains(version) ? version : "other", default: 0] += 1
+            if account.isReused { reused += 1 }
+            bytes &+= account.bytes
+            redirects &+= UInt64(account.redirects)
+            continuations &+= UInt64(account.continuations)
         }
     }
 
-    /// Adds the metrics of jobs.
-    mutating func add(_ metrics: DispatchMetrics) {
-        fetches += metrics.assigned(.fetch)
-        decodes += metrics.assigned(.decode)
-        transforms += metrics.assigned(.transform)
-        stores += metrics.assigned(.store)
-        requeued += metrics.requeued
-        retries += metrics.retries
-        transfers = Transfers(metrics.transfers)
-        crashes += metrics.crashes
-        refused.merge(metrics.refused) { $0 + $1 }
-    }
-
-    /// Adds the metrics of coalescing and cache lookups.
-    mutating func add(_ metrics: WorkGraphMetrics) {
-        coalesced.lookups += metrics.joinedLookups
-        coalesced.results += metrics.joinedResults
-        coalesced.decodes += metrics.joinedDecodes
-        coalesced.sources += metrics.joinedSources
-        originalHits += metrics.originalHits
-        partials += metrics.partials
+    /// Counts an assignment of a job.
+    mutating func assigned(_ stage: JobStage) {
+        switch stage {
+        case .fetch: fetches += 1
+        case .decode: decodes += 1
+        case .transform: transforms += 1
+        case .store: stores += 1
+        case .query: break
+        }
     }
 
     mutating func ended(with error: ImageError) {

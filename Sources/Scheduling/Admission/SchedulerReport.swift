@@ -82,12 +82,6 @@ public struct SchedulerReport: Hashable, Sendable {
     }
 }
 
-/// Request metrics since the start.
-struct RequestMetrics: Sendable {
-    var counters = SchedulerCounters()
-    var times = LatencyHistogram()
-}
-
 /// How a request ended, for the log of the coordinator.
 public struct RequestRecord: Hashable, Sendable {
     /// The URL as written by the client, including secrets; log only `SourceURL.forLogs`.
@@ -116,36 +110,36 @@ extension Scheduler {
     /// The current report.
     public var report: SchedulerReport {
         SchedulerReport(
-            counters: allCounters, liveRequests: requests.count,
+            counters: shared.counters, liveRequests: requests.count,
             prefetches: prefetching.batches.count,
             waitingPrefetches: prefetching.waiting,
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
-            requests: metrics.times, liveBlocks: workGraph.dispatcher.liveBlocks,
+            requests: times, liveBlocks: dispatcher.liveBlocks,
             hits: hits.count,
-            quarantined: workGraph.dispatcher.quarantined.count,
+            quarantined: dispatcher.quarantined.count,
             blacklisted: hits.failureCache.live(at: now).count,
-            hasSuspendedDownloads: workGraph.dispatcher.transfers.isSuspended,
+            hasSuspendedDownloads: dispatcher.transfers.isSuspended,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map {
-                    ($0, workGraph.dispatcher.liveBytes(of: $0))
+                    ($0, dispatcher.liveBytes(of: $0))
                 }),
             cancellations: JobStage.allCases.compactMap { stage in
-                workGraph.dispatcher.metrics.cancellations.stages[stage].map {
+                dispatcher.metrics.cancellations.stages[stage].map {
                     StatusReport.Cancellations(
                         stage: stage.name, hard: $0.hard, durations: $0.durations)
                 }
             },
-            workers: workGraph.dispatcher.workers.filter { $0.id != .coordinator }.map {
+            workers: dispatcher.workers.filter { $0.id != .coordinator }.map {
                 id, worker in
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
-            }, pools: workGraph.dispatcher.pools, transferTimes: transferTimes,
+            }, pools: dispatcher.pools, transferTimes: transferTimes,
             externalCaches: workGraph.externalCacheCounters)
     }
 
     private var transferTimes: [StatusReport.TransferTimes] {
-        let times = workGraph.dispatcher.metrics.transfers.times
+        let times = dispatcher.metrics.transferTimes
         return TransferPhase.allCases.compactMap { phase in
             times[phase].map {
                 StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
@@ -154,21 +148,13 @@ extension Scheduler {
     }
 
     /// The number of jobs that workers have or that wait for them.
-    public var liveJobs: Int { workGraph.dispatcher.jobCount }
-
-    /// The counters of requests and jobs.
-    private var allCounters: SchedulerCounters {
-        var counters = metrics.counters
-        counters.add(workGraph.dispatcher.metrics)
-        counters.add(workGraph.metrics)
-        return counters
-    }
+    public var liveJobs: Int { dispatcher.jobCount }
 
     private var stages: [StatusReport.StageStatus] {
-        let running = workGraph.dispatcher.running
+        let running = dispatcher.running
         return JobStage.allCases.map { stage in
-            let waiting = workGraph.dispatcher.waiting(in: stage)
-            let times = workGraph.dispatcher.metrics.times(stage)
+            let waiting = dispatcher.waiting(in: stage)
+            let times = dispatcher.metrics.times(stage)
             return StatusReport.StageStatus(
                 stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
                 running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
@@ -178,7 +164,7 @@ extension Scheduler {
     private var queued: [JobStage: SchedulerReport.Queue] {
         var queued: [JobStage: SchedulerReport.Queue] = [:]
         for stage in JobStage.allCases {
-            let waiting = workGraph.dispatcher.waiting(in: stage)
+            let waiting = dispatcher.waiting(in: stage)
             guard waiting.jobs > 0 else { continue }
             queued[stage] = SchedulerReport.Queue(
                 jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
@@ -189,7 +175,7 @@ extension Scheduler {
     private var credits: [WorkerKind: SchedulerReport.Credit] {
         Dictionary(
             uniqueKeysWithValues: WorkerKind.workers.map { kind in
-                let credit = workGraph.dispatcher.credit(of: kind)
+                let credit = dispatcher.credit(of: kind)
                 return (
                     kind,
                     SchedulerReport.Credit(

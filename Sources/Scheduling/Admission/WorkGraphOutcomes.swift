@@ -2,41 +2,31 @@ import Model
 
 // Outcomes of work for requests, and their consequences.
 extension Scheduler {
-    mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
+    func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // A worker without space may wait for readers to release blocks, if there are any.
         let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
-        workGraph.collect(outcome, from: worker, hasReaders: hasReaders)
+        dispatcher.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
     /// Processes completed jobs and workers that left, until the work graph reports no further
     /// events. Requests that can continue become pending transitions.
-    mutating func conclude() {
-        while workGraph.hasNews {
-            handleEvents()
-            _ = workGraph.goOn()
-        }
+    func conclude() {
+        repeat { handleEvents() } while workGraph.goOn()
     }
 
-    /// Processes the pending worker actions and events after a call.
-    mutating func handleEvents() {
-        collectDispatches()
+    /// Processes the pending events after a call.
+    func handleEvents() {
         while let event = workGraph.nextEvent() { follow(event) }
     }
 
-    private mutating func follow(_ event: WorkGraphEvent) {
+    private func follow(_ event: WorkGraphEvent) {
         switch event {
-        case .found(let hit, let block, let timings, let ids):
-            noteFound(block.block, by: ids)
-            later(.found(hit, timings), ids, block: block)
-        case .missed(let text, let tiers, let timings, let ids):
-            later(.missed(tiers, timings), ids, missed: text)
-        case .validity(let known, let timings, let ids): later(.validity(known, timings), ids)
-        case .gathered(let ids): later(.onward, ids)
+        case .ended(let outcome, let block, let ids):
+            if case .found = outcome, let block { noteFound(block.block, by: ids) }
+            later(.outcome(outcome), ids, block: block)
         case .ungathered(let id, let error):
             requests[id].standing = .moving
             pendingTransitions.append(.giveUp(id, error))
-        case .produced(let product, let block, let ids):
-            later(.produced(product), ids, block: block)
         case .kept(let product, let block, let id, let place): keep(id, product, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
         case .stored(let stored): storesEnded(stored)
@@ -44,8 +34,6 @@ extension Scheduler {
         case .tried(let timings, let id): requests[id].timings += timings
         case .fetching(let timings, let ids):
             for id in ids { fetching(id, after: timings) }
-        case .disposed(let teardownResult, let ids):
-            later(.disposed(teardownResult), ids, missed: teardownResult.missedText)
         case .progressed(let transfer, let progress, let info, let ids):
             progressed(transfer, progress, info, ids)
         case .partial(let transfer, let image, let block, let bytes, let ids):
@@ -69,7 +57,7 @@ extension Scheduler {
 
     /// Records the location of a found result. For a composite cache, memory can answer subsequent
     /// requests if all tiers were queried.
-    private mutating func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
+    private func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
         guard !workGraph.layout.isEmpty, let id = ids.first, requests.contains(id),
             requests[id].plan.queryTiers == .all
         else { return }
@@ -77,11 +65,11 @@ extension Scheduler {
     }
 
     /// Records that the original is being fetched for a request that waited for the cache.
-    private mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
+    private func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
         requests[id].timings += timings
         requests[id].missed.original = requests[id].plan.originalQueryTiers
         requests[id].remainingStages.skip(past: .fetch)
-        if requests[id].attempt == 1 { metrics.counters.misses += 1 }
+        if requests[id].attempt == 1 { shared.counters.misses += 1 }
     }
 }
 
@@ -90,26 +78,5 @@ extension JobResult {
     fileprivate var foundNoSpace: Bool {
         if case .failed(let error) = self { return error.code == .arenaFull }
         return false
-    }
-}
-
-// Actions of the dispatcher.
-extension Scheduler {
-    /// Appends the dispatcher's pending actions, in order, to those of the scheduler.
-    mutating func collectDispatches() {
-        workGraph.drainActions { actions.append(SchedulerAction($0)) }
-    }
-}
-
-extension SchedulerAction {
-    fileprivate init(_ action: DispatchAction) {
-        switch action {
-        case .assign(let worker, let job): self = .assign(worker, job)
-        case .cancelJob(let worker, let job): self = .cancelJob(worker, job)
-        case .adjust(let worker, let adjustment): self = .adjust(worker, adjustment)
-        case .release(let worker, let blocks, let isPrompt):
-            self = .release(worker, blocks, isPrompt: isPrompt)
-        case .expel(let worker, let error): self = .expel(worker, error)
-        }
     }
 }

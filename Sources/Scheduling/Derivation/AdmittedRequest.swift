@@ -1,31 +1,31 @@
-package import Model
+import Model
 
 /// An admitted request. It is immutable and shared by reference between the request and all work
 /// for it, so that passing it on is free.
-package final class AdmittedRequest: Sendable {
+final class AdmittedRequest: Sendable {
     /// What the client asks for, with the changes of the operator's configuration.
-    package let image: ImageRequest
+    let image: ImageRequest
     /// What the configuration and the request's context determine about loading it.
-    package let terms: LoadTerms
+    let terms: LoadTerms
     /// The texts under which the cache process keeps the result and the original.
-    package let names: RequestNames
+    let names: RequestNames
     /// Identifies the result: requests with equal keys share the work.
-    package let key: ResultKey
-    package let plan: LoadPlan
+    let key: ResultKey
+    let plan: LoadPlan
     /// Log context of the request and the work that it starts.
-    package let logContext: LogContext
+    let logContext: LogContext
     /// The uploaded source, if any.
-    package let upload: Upload?
+    let upload: Upload?
     /// The solid color to paint instead of loading a source.
-    package let canvas: Canvas?
+    let canvas: Canvas?
     /// Whether the copy in memory has proven stale (SEMANTICS §5.11).
-    package let distrustsMemory: Bool
+    let distrustsMemory: Bool
     /// The resolved serializer for entries under its keys.
-    package var serializer: Serializer { terms.serializer }
+    var serializer: Serializer { terms.serializer }
     /// Whether the reply waits for all stores.
-    package var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
+    var waitsForStores: Bool { image.options.contains(.waitStoreCache) }
 
-    package init(
+    init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
         plan: LoadPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
         logContext: LogContext = LogContext()
@@ -47,11 +47,11 @@ package final class AdmittedRequest: Sendable {
 // The possible sources of the request's bytes.
 extension AdmittedRequest {
     /// Fetches the request's URL.
-    package var network: ByteSource { .network(FetchTerms(terms)) }
+    var network: ByteSource { .network(FetchTerms(terms)) }
 
     /// Reads the original from the cache, staged for a decoder. A hit is promoted to the memory
     /// tier only if originals are to be kept there.
-    package var cachedOriginal: ByteSource {
+    var cachedOriginal: ByteSource {
         .cache(
             QueryWork(
                 key: names.original, tiers: plan.originalQueryTiers, destination: .staging,
@@ -61,7 +61,7 @@ extension AdmittedRequest {
     /// Fetches the URL for a request that already has an image. The mark identifies that image's
     /// original and makes the download conditional; it is omitted if there are overlays, because it
     /// doesn't cover changes to them.
-    package func refresh(of mark: BodyMark) -> ByteSource {
+    func refresh(of mark: BodyMark) -> ByteSource {
         .revalidation(terms.overlays.isEmpty ? mark : .none, FetchTerms(terms))
     }
 
@@ -73,24 +73,24 @@ extension AdmittedRequest {
 
 /// The texts under which the cache process keeps the result and the original of a request. Such a
 /// text is the cache key with the names of the cache and the entry's owner (`CacheKey.stored`).
-package struct RequestNames: Hashable, Sendable {
+struct RequestNames: Hashable, Sendable {
     /// The text of the result.
-    package let result: String
+    let result: String
     /// The text of the original, the source's bytes.
-    package let original: String
+    let original: String
     /// The texts without a variant.
     let plainResult: String
-    package let plainOriginal: String
+    let plainOriginal: String
     /// The cache key of the result, as shown in replies.
-    package let shownResultKey: String
+    let shownResultKey: String
     /// The scale factor (pixels per point) to use if the request has none.
-    package let scaleFactor: Double
+    let scaleFactor: Double
     /// The host of the transfer.
-    package let host: HostName?
+    let host: HostName?
     /// The source to fetch.
-    package let source: SourceKey
+    let source: SourceKey
 
-    package init(
+    init(
         _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms
     ) {
         shownResultKey = CacheKey.result(request, url: url, terms: terms)
@@ -110,7 +110,7 @@ package struct RequestNames: Hashable, Sendable {
 
     /// The names for an operator's `cache put` or `cache get`; `key` is the cache key as shown in
     /// replies.
-    package init(putting key: String, in cache: String, _ request: ImageRequest) {
+    init(putting key: String, in cache: String, _ request: ImageRequest) {
         plainResult = CacheKey.stored(shown: key, in: cache)
         shownResultKey = CacheKey.key(inStored: plainResult)
         plainOriginal = plainResult
@@ -129,14 +129,14 @@ package struct RequestNames: Hashable, Sendable {
     }
 
     /// Returns the names of a variant; `nil` means a response that doesn't vary.
-    package func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
+    func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
 }
 
 /// The stages of a load in order, without those that the request skips (SEMANTICS §2.2).
-package struct LoadPlan: Hashable, Sendable {
+struct LoadPlan: Hashable, Sendable {
     /// The stages of a load. The first three are alternative sources of the image, tried in order
     /// until one succeeds; the others follow.
-    package enum Stage: UInt8, Hashable, Sendable {
+    enum Stage: UInt8, Hashable, Sendable {
         case queryResult, queryOriginal, fetch
         case decode, transform, storeOriginal, deliver
 
@@ -188,11 +188,11 @@ package struct LoadPlan: Hashable, Sendable {
     ]
 
     /// The source stages that remain to be tried.
-    package struct RemainingStages: Hashable, Sendable {
+    struct RemainingStages: Hashable, Sendable {
         fileprivate var bits: UInt8
 
         /// Removes and returns the next source stage.
-        package mutating func next() -> Stage? {
+        mutating func next() -> Stage? {
             guard bits != 0 else { return nil }
             let stage = Stage(rawValue: UInt8(bits.trailingZeroBitCount))
             bits &= bits - 1
@@ -200,7 +200,7 @@ package struct LoadPlan: Hashable, Sendable {
         }
 
         /// Removes all source stages up to and including this one.
-        package mutating func skip(past stage: Stage) { bits &= ~((2 << stage.rawValue) - 1) }
+        mutating func skip(past stage: Stage) { bits &= ~((2 << stage.rawValue) - 1) }
     }
 
     private let bits: UInt8
@@ -210,9 +210,9 @@ package struct LoadPlan: Hashable, Sendable {
     /// image before delivery.
     private let needsMoreThanIndex: Bool
     /// Tiers to query for the result.
-    package let queryTiers: CacheTypes
+    let queryTiers: CacheTypes
     /// Tiers to query for the original.
-    package let originalQueryTiers: CacheTypes
+    let originalQueryTiers: CacheTypes
     /// Tiers in which `deliver` stores the result.
     let storeTiers: CacheTypes
     /// Tiers in which `storeOriginal` stores the original.
@@ -221,7 +221,7 @@ package struct LoadPlan: Hashable, Sendable {
     /// `keepsOriginalApart` means that a result consisting of the original's bytes is a separate
     /// entry, such as in another cache. `distrustsMemory` means that the copy in memory has proven
     /// stale (SEMANTICS §5.11).
-    package init(
+    init(
         _ request: borrowing ImageRequest, mayDownload: Bool = true,
         keepsOriginalApart: Bool = false, distrustsMemory: Bool
     ) {
@@ -268,46 +268,46 @@ package struct LoadPlan: Hashable, Sendable {
         return traits
     }
 
-    package func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
+    func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
 
     /// The names of the stages, in order.
-    package var stageNames: [String] {
+    var stageNames: [String] {
         Self.order.map(\.stage).filter(includes).map(\.name)
     }
 
     /// All source stages of the plan.
-    package var remainingStages: RemainingStages {
+    var remainingStages: RemainingStages {
         RemainingStages(bits: bits & ((2 << Stage.fetch.rawValue) - 1))
     }
 
     /// Whether the index of the memory tier may answer: the memory tier is queried for the result
     /// and a hit completes the request. A refresh needs more information about the image than the
     /// index has.
-    package var mayComeFromMemory: Bool {
+    var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
             && !needsMoreThanIndex
     }
 
     /// Whether delivery of a cached image is followed by a revalidation.
-    package var refreshes: Bool { isRefreshing && includes(.fetch) }
+    var refreshes: Bool { isRefreshing && includes(.fetch) }
 
     /// Whether a cached image is delivered only while it is fresh (SEMANTICS §6.5).
-    package var respectsCacheControl: Bool {
+    var respectsCacheControl: Bool {
         isRespectingCacheControl && !isRefreshing && includes(.fetch)
     }
 
     /// The source stages of a request that already has its cached image.
-    package var refreshStages: RemainingStages { RemainingStages(bits: 1 << Stage.fetch.rawValue) }
+    var refreshStages: RemainingStages { RemainingStages(bits: 1 << Stage.fetch.rawValue) }
 }
 
 extension LoadPlan {
-    package init(
+    init(
         _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
     ) {
         self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
     }
 
-    package init(
+    init(
         _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms,
         _ names: borrowing RequestNames, distrustsMemory: Bool
     ) {
@@ -347,16 +347,16 @@ struct StorePolicy: Hashable, Sendable {
 }
 
 /// Bytes uploaded by a client instead of a URL (PROTOCOL §10.1).
-package struct Upload: Sendable {
-    package let block: BlockHandle
-    package let reference: BlockReference
+struct Upload: Sendable {
+    let block: BlockHandle
+    let reference: BlockReference
     /// The key under which an operator puts the bytes; `nil` if they only serve as the source of a
     /// result.
-    package var key: String?
+    var key: String?
     /// Operator-supplied data stored alongside.
-    package var extendedData: ExtendedData?
+    var extendedData: ExtendedData?
 
-    package init(block: BlockHandle, reference: BlockReference) {
+    init(block: BlockHandle, reference: BlockReference) {
         (self.block, self.reference) = (block, reference)
     }
 }

@@ -1,9 +1,9 @@
-package import Model
+import Model
 
 /// One query for a result's key, shared by all subscribers that query the same tiers.
 struct LookupNode: Node {
     typealias Provider = LookupNode
-    static var table: WritableKeyPath<WorkGraph, NodeTable<LookupNode>> { \.lookups }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<LookupNode>> { \.lookups }
 
     /// The query; equal queries are coalesced.
     let query: QueryWork
@@ -41,7 +41,7 @@ struct LookupNode: Node {
 // Cache lookups of results, from joining to the outcome.
 extension WorkGraph {
     /// Joins the query in flight or starts one. Throws if none can be started.
-    package mutating func lookUp(_ subscriber: Subscriber, _ urgency: Urgency) throws(ImageError)
+    func lookUp(_ subscriber: Subscriber, _ urgency: Urgency) throws(ImageError)
         -> Place
     {
         let request = subscriber.request
@@ -49,7 +49,7 @@ extension WorkGraph {
             key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
             promotes: request.image.storeCacheTypes.contains(.memory))
         if let node = lookups.first(under: query.key, where: { $0.query == query }) {
-            metrics.joinedLookups += 1
+            shared.counters.coalesced.lookups += 1
             let seat = lookups[node].consumers.join(subscriber, urgency)
             propagate(node)
             return Place(.lookup(Need(node: node, seat: seat)))
@@ -62,7 +62,7 @@ extension WorkGraph {
     }
 
     /// Handles a hit: completes the lookup for all subscribers.
-    mutating func lookup(
+    func lookup(
         _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
     ) {
         guard let cache = job.worker else { preconditionFailure("the result was found in a cache") }
@@ -71,7 +71,7 @@ extension WorkGraph {
         let subscribers = lookups[node].consumers.members
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        emit(subscribers) { .found(hit, block, Self.timings(job), $0) }
+        end(subscribers, .found(hit, Self.timings(job)), block: block)
     }
 
     private static func timings(_ job: Completion.Ended) -> StageTimings {
@@ -82,15 +82,15 @@ extension WorkGraph {
 
     /// Handles a miss or a failed query: all subscribers continue with the next stage, unless the
     /// key was stored in the meantime.
-    mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
+    func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
         guard !lookups[node].isOvertaken else { return ask(node) }
         let query = lookups[node].query
         let subscribers = lookups[node].consumers.members
         retire(node)
-        emit(subscribers) { .missed(query.key, query.tiers, Self.timings(job), $0) }
+        end(subscribers, .missed(query.key, query.tiers, Self.timings(job)))
     }
 
-    private mutating func ask(_ node: LookupNode.ID) {
+    private func ask(_ node: LookupNode.ID) {
         let job = submit(
             .query(lookups[node].query), for: .lookup(node), reading: nil,
             lookups[node].consumers.urgency)
@@ -101,7 +101,7 @@ extension WorkGraph {
 /// One query to external caches for the freshness of an image that is stale here.
 struct ValidityNode: Node {
     typealias Provider = ValidityNode
-    static var table: WritableKeyPath<WorkGraph, NodeTable<ValidityNode>> { \.validities }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<ValidityNode>> { \.validities }
 
     /// Identifies the image that the subscribers have.
     struct Key: Hashable, Sendable {
@@ -152,13 +152,13 @@ struct ValidityNode: Node {
 // have revalidated it since (SEMANTICS §6.7).
 extension WorkGraph {
     /// Whether an external cache may know more about the freshness of the image.
-    package func mayBeConfirmedElsewhere(_ request: AdmittedRequest) -> Bool {
+    func mayBeConfirmedElsewhere(_ request: AdmittedRequest) -> Bool {
         layout.hasExternal && !sharedTexts(of: request.names).isEmpty
     }
 
     /// Joins the query in flight or starts one; returns `nil` if the queue is full. `caching` is
     /// the locally known information.
-    package mutating func askValidity(
+    func askValidity(
         _ subscriber: Subscriber, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
     ) -> Place? {
         let request = subscriber.request
@@ -185,7 +185,7 @@ extension WorkGraph {
         return texts.filter { layout.isShared($0) }
     }
 
-    private mutating func ask(_ node: ValidityNode.ID) {
+    private func ask(_ node: ValidityNode.ID) {
         while let text = validities[node].nextText() {
             guard layout.isShared(text) else { continue }
             var work = EntryWork(action: .contains, key: text, tiers: .disk)
@@ -199,7 +199,7 @@ extension WorkGraph {
 
     /// Handles the answer of an external cache; `nil` means that it doesn't know the image or
     /// failed.
-    mutating func validityKnown(
+    func validityKnown(
         _ node: ValidityNode.ID, _ validity: Validity?, _ job: Completion.Ended
     ) {
         validities[node].timings.add(job)
@@ -207,9 +207,9 @@ extension WorkGraph {
         answer(node, validity)
     }
 
-    private mutating func answer(_ node: ValidityNode.ID, _ news: Validity?) {
+    private func answer(_ node: ValidityNode.ID, _ news: Validity?) {
         let (subscribers, timings) = (validities[node].consumers.members, validities[node].timings)
         retire(node)
-        emit(subscribers) { .validity(news, timings, $0) }
+        end(subscribers, .validity(news, timings))
     }
 }

@@ -4,7 +4,7 @@ import Model
 extension WorkGraph {
     /// Processes one completion of a job or departure of a worker. Returns `false` if there was
     /// none.
-    package mutating func goOn() -> Bool {
+    func goOn() -> Bool {
         guard dispatcher.completions.count > 0, let completion = dispatcher.nextCompletion() else {
             return false
         }
@@ -12,7 +12,7 @@ extension WorkGraph {
         return true
     }
 
-    private mutating func conclude(_ completion: Completion) {
+    private func conclude(_ completion: Completion) {
         switch completion {
         case .began(let job, let serial):
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
@@ -35,7 +35,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func succeeded(
+    private func succeeded(
         _ purpose: JobPurpose, _ job: Completion.Ended, _ result: JobResult,
         _ blocks: ShortList<BlockHandle>
     ) {
@@ -72,7 +72,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func sourceEnded(
+    private func sourceEnded(
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
         switch (result, block) {
@@ -84,7 +84,7 @@ extension WorkGraph {
             closeRefreshes(at: node)
             if isRefresh(node) { compare(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
-            metrics.originalHits += 1
+            shared.counters.originalHits += 1
             obtained(node, SourceNode.Body(block, hit: hit))
         default: sourceMissed(node)
         }
@@ -93,7 +93,7 @@ extension WorkGraph {
     // MARK: - Failure
 
     /// Handles the failure of a job.
-    private mutating func failed(
+    private func failed(
         _ purpose: JobPurpose, _ job: Completion.Ended, _ error: ImageError
     ) {
         switch purpose {
@@ -112,7 +112,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func sourceFailed(_ node: SourceNode.ID, _ error: ImageError) {
+    private func sourceFailed(_ node: SourceNode.ID, _ error: ImageError) {
         guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
         if error.code == .cacheNotModified { notModified(node, error) }
         guard sources.contains(node) else { return }
@@ -120,7 +120,7 @@ extension WorkGraph {
         tearDown(node, .fail(error))
     }
 
-    private mutating func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
+    private func decodeFailed(_ node: DecodeNode.ID, _ error: ImageError) {
         // A cached original that isn't an image counts as a miss (SEMANTICS §5.2). Bytes from an
         // external cache may be crafted to crash decoders: they are removed and not queried again.
         // The same applies to entries of the built-in cache that may have been promoted from there.
@@ -152,7 +152,7 @@ extension WorkGraph {
     // MARK: - Progress
 
     /// Reports transfer progress to interested subscribers, and examines the data received so far.
-    private mutating func progressed(_ progress: JobProgress, _ block: BlockHandle?) {
+    private func progressed(_ progress: JobProgress, _ block: BlockHandle?) {
         if case .source(let node) = purposes[progress.id], sources[node].hasListeners {
             notifyProgress(progress, of: node)
             if let block { lookAt(progress, block, of: node) }
@@ -166,7 +166,7 @@ extension WorkGraph {
 extension WorkGraph {
     /// Handles a miss or a failed query: all subscribers continue with the next stage, unless the
     /// original was stored in the meantime.
-    mutating func sourceMissed(_ node: SourceNode.ID) {
+    func sourceMissed(_ node: SourceNode.ID) {
         if sources[node].freshness.isOvertaken {
             return obtain(node, sources[node].consumers.urgency)
         }
@@ -176,7 +176,7 @@ extension WorkGraph {
 
     /// Continues the same nodes with a fetch. Returns `false` if a subscriber must take another
     /// stage, would join other work, or would be refused.
-    private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
+    private func fetchInstead(_ node: SourceNode.ID) -> Bool {
         guard case .cache = sources[node].name.origin, let request = firstRequest(of: node),
             request.plan.includes(.fetch), mayBegin(request, instead: node)
         else { return false }
@@ -230,7 +230,7 @@ extension WorkGraph {
     }
 
     /// Records the missed tiers so that subscribers that join later don't query them again.
-    private mutating func noteMissing(_ node: SourceNode.ID) {
+    private func noteMissing(_ node: SourceNode.ID) {
         for subscriber in subscribers(of: node) {
             sources[node].storing.originals.noteMissing(
                 subscriber.request.plan.originalQueryTiers, subscriber.request.names.plainOriginal)
@@ -243,7 +243,7 @@ extension WorkGraph {
     /// Handles the departure of a worker. Its jobs go to other workers and its output is lost.
     /// Queued or running work that needs that output is torn down, and its subscribers start again.
     /// They find what has been stored meanwhile, so that no more is repeated than necessary.
-    mutating func workerGone(_ departure: Departure) {
+    func workerGone(_ departure: Departure) {
         let worker = departure.worker
         if departure.pool == PoolID(.cache) { cacheGone(worker) }
         removeFromCompositeJobs(worker)
@@ -267,7 +267,7 @@ extension WorkGraph {
     }
 
     /// Handles the loss of a source's bytes: its stores and decodes are useless.
-    private mutating func lose(_ node: SourceNode.ID) {
+    private func lose(_ node: SourceNode.ID) {
         endStores(of: node)
         endTranscodes { $0.keepsSource && $0.material.source == node }
         guard sources.contains(node) else { return }
@@ -277,7 +277,7 @@ extension WorkGraph {
 
     /// Handles the loss of the cache with its memory tier. Queries and deliveries wait for its
     /// return; images whose reply is still pending are produced again.
-    private mutating func cacheGone(_ worker: WorkerID) {
+    private func cacheGone(_ worker: WorkerID) {
         emit(.cacheGone(worker))
         var lost: [Subscriber.ID] = []
         for node in sources.ids {

@@ -1,23 +1,23 @@
-package import Model
+import Model
 
 /// Identifies a body: by the origin's validators, or by an internal mark if the origin sends none.
 /// An original and the results made from it are stored with the same mark, so that a result is
 /// never attributed to bytes that replaced its original.
-package struct BodyMark: Hashable, Sendable {
+struct BodyMark: Hashable, Sendable {
     /// The origin's entity tag, or an internal mark, which isn't a valid entity tag.
     let etag: String?
     let lastModified: String?
 
     /// The mark of bytes that are never revalidated.
-    package static let none = BodyMark(etag: nil, lastModified: nil)
+    static let none = BodyMark(etag: nil, lastModified: nil)
 
     /// The mark of a cache entry.
-    package init(_ metadata: StoredMetadata) {
+    init(_ metadata: StoredMetadata) {
         self.init(etag: metadata.etag, lastModified: metadata.lastModified)
     }
 
     /// The mark of an image served from memory.
-    package init(_ validity: Validity) {
+    init(_ validity: Validity) {
         self.init(etag: validity.etag, lastModified: validity.lastModified)
     }
 
@@ -40,7 +40,7 @@ package struct BodyMark: Hashable, Sendable {
     }
 
     /// The validators for a conditional request; `nil` if the origin sent none.
-    package var validators: Validators? {
+    var validators: Validators? {
         Validators(
             etag: etag.flatMap { Self.isEntityTag($0) ? $0 : nil }, lastModified: lastModified)
     }
@@ -50,7 +50,7 @@ package struct BodyMark: Hashable, Sendable {
     func names(_ other: BodyMark) -> Bool { self == other && self != .none }
 
     /// Compares bytewise, as origins do.
-    package static func == (left: BodyMark, right: BodyMark) -> Bool {
+    static func == (left: BodyMark, right: BodyMark) -> Bool {
         areSame(left.etag, right.etag) && areSame(left.lastModified, right.lastModified)
     }
 
@@ -69,7 +69,7 @@ package struct BodyMark: Hashable, Sendable {
 }
 
 /// Caching information from an origin that confirmed a stored entry as still current.
-package struct Confirmation: Hashable, Sendable {
+struct Confirmation: Hashable, Sendable {
     /// The origin's caching information.
     var caching: OriginCaching
     /// Whether the information is complete because it came with the same bytes. A 304 leaves fields
@@ -81,16 +81,16 @@ package struct Confirmation: Hashable, Sendable {
     }
 
     /// Creates a confirmation from an external cache, which knows the complete information.
-    package init(reported caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
+    init(reported caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
 
     /// Returns the caching information that now applies to an entry stored with `kept`.
-    package func renewed(_ kept: OriginCaching?) -> OriginCaching {
+    func renewed(_ kept: OriginCaching?) -> OriginCaching {
         guard let kept, !isWhole else { return caching }
         return kept.renewed(by: caching)
     }
 
     /// Combines this confirmation with an earlier one, whose fields are kept if this one has none.
-    package func after(_ earlier: Confirmation) -> Confirmation {
+    func after(_ earlier: Confirmation) -> Confirmation {
         guard !isWhole, caching.cacheControl.field == nil else { return self }
         var both = self
         both.caching.cacheControl = earlier.caching.cacheControl
@@ -101,7 +101,7 @@ package struct Confirmation: Hashable, Sendable {
 // Caching information in confirmations of stored entries (SEMANTICS §6.7).
 extension WorkGraph {
     /// Reports a 304 response: the entries with the marks of the source's subscribers are renewed.
-    mutating func notifyConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
+    func notifyConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
         guard let caching = answer.confirmedCaching else { return }
         let confirmation = Confirmation(caching: caching, isWhole: false)
         let marks = sources[node].consumers.members.compactMap { decodes[$0].name.origin.mark }
@@ -109,7 +109,7 @@ extension WorkGraph {
     }
 
     /// Reports that the origin sent the bytes with this mark again.
-    mutating func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
+    func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
         guard let caching = sources[node].kept?.fetched?.caching else { return }
         emit(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
     }
@@ -118,7 +118,7 @@ extension WorkGraph {
     /// same bytes, so that no revalidation is needed after a restart. Nothing waits for it; if the
     /// cache's queue is full, it is skipped at the cost of a later revalidation. `fromOrigin` means
     /// that the information was just received from the origin, and is also sent to external caches.
-    package mutating func renew(
+    func renew(
         _ texts: Set<String>, _ mark: BodyMark, _ caching: OriginCaching, fromOrigin: Bool
     ) {
         guard mark != .none else { return }
@@ -134,7 +134,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func emit(
+    private func emit(
         _ confirmation: Confirmation, of mark: BodyMark, at node: SourceNode.ID
     ) {
         guard mark != .none else { return }
@@ -151,7 +151,7 @@ extension WorkGraph {
     /// agree.
     ///
     /// In a composite cache, member caches that the store doesn't reach lose the entry entirely.
-    mutating func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
+    func removeOutdated(_ text: String, exceptIn tiers: CacheTypes) {
         if layout.composite(ofStored: text) != nil {
             for work in layout.removals(ofOutdated: text, exceptIn: tiers) {
                 remove(work, isRepeated: false)
@@ -168,9 +168,9 @@ extension WorkGraph {
 
     /// Retries a failed removal of an outdated entry once. If it fails again, the cache knows the
     /// key and doesn't serve it.
-    mutating func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
+    func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
 
-    private mutating func remove(_ work: EntryWork, isRepeated: Bool) {
+    private func remove(_ work: EntryWork, isRepeated: Bool) {
         // Stores to external caches in flight under the same texts are older.
         let texts = [work.key] + work.caches.map { CacheKey.moved(work.key, to: $0) }
         endTails { text, _ in texts.contains(text) }
@@ -180,7 +180,7 @@ extension WorkGraph {
 
     /// Removes older originals, after the new bytes have proven to be an image, under texts for
     /// which no subscriber has them stored.
-    mutating func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
+    func removeUnreplacedOriginals(of node: SourceNode.ID, under text: String? = nil) {
         for (plain, tiers) in sources[node].storing.originals.wanted where text ?? plain == plain {
             removeOutdated(
                 sources[node].text(of: plain),
@@ -190,7 +190,7 @@ extension WorkGraph {
 
     /// Removes the outdated entries that no store of this result replaces. An active serialization
     /// does so itself.
-    mutating func removeOutdatedResult(of node: ResultNode.ID) {
+    func removeOutdatedResult(of node: ResultNode.ID) {
         let result = results[node]
         guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }
         if result.provenance.keeping == .nowhere {
@@ -205,12 +205,12 @@ extension WorkGraph {
 extension WorkGraph {
     /// Handles a store under a key. Queries of it in flight may have been evaluated earlier; their
     /// miss must not cause a second transfer.
-    mutating func overtakeQueries(of text: String, _ source: SourceKey) {
+    func overtakeQueries(of text: String, _ source: SourceKey) {
         guard !layout.isEmpty else { return overtake(text, source) }
         for related in layout.related(toStored: text) { overtake(related, source) }
     }
 
-    private mutating func overtake(_ text: String, _ source: SourceKey) {
+    private func overtake(_ text: String, _ source: SourceKey) {
         emit(.overtaken(text))
         for node in lookups.all(under: text) { lookups[node].overtake() }
         for node in sources.all(under: source) where sources[node].queriedText == text {
@@ -219,12 +219,12 @@ extension WorkGraph {
     }
 
     /// Handles the replacement of a result: queries in flight may return the old one.
-    mutating func outdateQueries(of text: String) {
+    func outdateQueries(of text: String) {
         guard !layout.isEmpty else { return outdateLookups(of: text) }
         for related in layout.related(toStored: text) { outdateLookups(of: related) }
     }
 
-    private mutating func outdateLookups(of text: String) {
+    private func outdateLookups(of text: String) {
         for node in lookups.all(under: text) { lookups[node].outdate() }
     }
 }

@@ -1,9 +1,9 @@
-package import Model
+import Model
 
 // Submitting and abandoning jobs.
 extension WorkGraph {
     /// Submits a new job at the end of its queue. The job holds the blocks that it reads.
-    mutating func submit(
+    func submit(
         _ work: JobWork, for purpose: JobPurpose, reading input: BlockHandle?,
         beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
         maker: Suspect? = nil
@@ -15,7 +15,7 @@ extension WorkGraph {
     }
 
     /// Submits a job with an existing specification.
-    mutating func submit(
+    func submit(
         _ spec: JobSpec, for purpose: JobPurpose, reading input: BlockHandle?,
         beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
         maker: Suspect? = nil
@@ -49,7 +49,7 @@ extension WorkGraph {
         return id
     }
 
-    private mutating func giveOut(_ submission: Submission) -> JobID {
+    private func giveOut(_ submission: Submission) -> JobID {
         guard submission.spec.kind == .cache, let parts = layout.parts(of: submission.spec.work)
         else { return dispatcher.submit(submission) }
         return beginCompositeJob(submission, parts)
@@ -71,7 +71,7 @@ extension WorkGraph {
     }
 
     /// Abandons a job whose outcome is no longer wanted.
-    mutating func abandon(_ id: JobID) {
+    func abandon(_ id: JobID) {
         purposes[id] = nil
         changes.ended(id)
         if compositeJobs.contains(id) { abandonCompositeJob(id) } else { dispatcher.abandon(id) }
@@ -127,7 +127,7 @@ enum JobPurpose: Sendable {
 
 extension StageTimings {
     /// Adds timings per stage; the total belongs to the request alone.
-    package static func += (left: inout StageTimings, right: StageTimings) {
+    static func += (left: inout StageTimings, right: StageTimings) {
         left.queue += right.queue
         left.query += right.query
         left.fetch += right.fetch
@@ -186,7 +186,7 @@ extension TransformWork {
 extension WorkGraph {
     /// Returns the error if a result can't be started because a required stage is over its limit or
     /// the work is quarantined.
-    mutating func refusal(toMake name: ResultName, of request: AdmittedRequest) -> ImageError? {
+    func refusal(toMake name: ResultName, of request: AdmittedRequest) -> ImageError? {
         if request.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
             return error
         }
@@ -200,7 +200,7 @@ extension WorkGraph {
     }
 
     /// Returns the error if a decode can't be started.
-    mutating func refusal(toDecode name: OriginKey<DecodeKey>, of request: AdmittedRequest)
+    func refusal(toDecode name: OriginKey<DecodeKey>, of request: AdmittedRequest)
         -> ImageError?
     {
         guard decodes.first(under: name) == nil else { return nil }

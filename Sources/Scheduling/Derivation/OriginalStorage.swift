@@ -153,7 +153,7 @@ struct Originals: Sendable {
 // Subscribers' requests to a source other than pixels: stores and progress.
 extension WorkGraph {
     /// Registers the requests of a subscriber that joined a result.
-    mutating func notifySource(
+    func notifySource(
         of node: ResultNode.ID, about subscriber: Subscriber, _ missed: MissedTiers
     ) {
         guard let source = results[node].source, sources.contains(source) else { return }
@@ -165,28 +165,28 @@ extension WorkGraph {
     }
 
     /// Requests progress reports for the transfer.
-    private mutating func listen(to source: SourceNode.ID) {
+    private func listen(to source: SourceNode.ID) {
         guard !sources[source].hasListeners else { return }
         sources[source].hasListeners = true
         if let job = sources[source].job { dispatcher.requestProgress(of: job) }
     }
 
     /// Requests the partial data of the transfer.
-    private mutating func look(at source: SourceNode.ID) {
+    private func look(at source: SourceNode.ID) {
         guard !sources[source].early.isWanted else { return }
         sources[source].early.isWanted = true
         if let job = sources[source].job { dispatcher.requestPartialData(of: job) }
     }
 
     /// Registers the requests of an overlay, whose original is stored like that of an image.
-    mutating func notifySource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
+    func notifySource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
         guard let source = decodes[node].source, sources.contains(source) else { return }
         want(
             of: source, by: layer.request, waitsForDisk: false,
             storing: layer.request.image.originalStoreCacheTypes, missed: layer.missed)
     }
 
-    private mutating func want(
+    private func want(
         of source: SourceNode.ID, by request: AdmittedRequest, waitsForDisk: Bool,
         storing tiers: CacheTypes,
         missed: CacheTypes
@@ -213,7 +213,7 @@ extension WorkGraph {
     /// Stores a fetched and decoded source in the wanted tiers without a store. If the cache's
     /// queue is full, it isn't stored, which at worst causes a miss later. Bytes that replace
     /// others are always stored.
-    mutating func storeOriginal(_ node: SourceNode.ID) {
+    func storeOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body, body.isOriginal,
             sources[node].keeping != .nowhere, !sources[node].freshness.isOutdated,
             let info = sources[node].info,
@@ -236,7 +236,7 @@ extension WorkGraph {
     }
 
     /// Abandons the stores of an original that is no longer to be stored.
-    mutating func endStores(of node: SourceNode.ID) {
+    func endStores(of node: SourceNode.ID) {
         for job in sources[node].storing.jobs.map(\.job) {
             abandon(job)
             sources[node].storing.ended(job, tiers: .none)
@@ -247,7 +247,7 @@ extension WorkGraph {
 // Completion of stores of originals and serializations.
 extension WorkGraph {
     /// Handles the end of a store, successful or not, after which `tiers` have the original.
-    mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
+    func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
         let plain = sources[node].storing.ended(job, tiers: tiers)
         if let plain, !tiers.isEmpty {
             overtakeQueries(of: sources[node].text(of: plain), sources[node].name.key)
@@ -257,7 +257,7 @@ extension WorkGraph {
     }
 
     /// Handles a finished job of a serialization; the next job holds the resulting block.
-    mutating func transcoded(
+    func transcoded(
         _ id: TranscodeNode.ID, _ result: JobResult, _ blocks: ShortList<BlockHandle>
     ) {
         switch (result, blocks.first) {
@@ -271,7 +271,7 @@ extension WorkGraph {
     }
 
     /// Handles the end of a serialization's store.
-    private mutating func transcodeStored(_ id: TranscodeNode.ID, in tiers: CacheTypes) {
+    private func transcodeStored(_ id: TranscodeNode.ID, in tiers: CacheTypes) {
         guard let source = endTranscode(id, storing: tiers) else { return }
         if !tiers.isEmpty, sources[source].isReplacing { outdateOthers(of: source) }
         tidy(source)

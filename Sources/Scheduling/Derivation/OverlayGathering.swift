@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// The overlays of a subscriber's image. They are loaded and decoded before the image, and kept
 /// until the image is finished.
@@ -78,7 +78,7 @@ struct OverlayBytes: Sendable {
 // separate budget. If that budget is used up, requests fail at once instead of waiting.
 extension WorkGraph {
     /// Whether all overlays of a subscriber are available.
-    package func hasGathered(_ id: Subscriber.ID) -> Bool {
+    func hasGathered(_ id: Subscriber.ID) -> Bool {
         guard let gathering = gatherings[id] else { return false }
         return gathering.layers.allSatisfy { layer in
             layer.decode.map { decodes[$0.node].pixels != nil } ?? false
@@ -86,7 +86,7 @@ extension WorkGraph {
     }
 
     /// Loads all overlays of a subscriber. `refreshing` means that it already has an image.
-    package mutating func gather(
+    func gather(
         _ requests: [AdmittedRequest], for id: Subscriber.ID, _ urgency: Urgency, refreshing: Bool
     ) -> Place {
         leaveOverlays(id)
@@ -102,7 +102,7 @@ extension WorkGraph {
     }
 
     /// Returns the error if a new load of these pixels may not start now.
-    private mutating func refusal(
+    private func refusal(
         toLay name: OriginKey<DecodeKey>, _ request: AdmittedRequest, for flow: FlowID
     ) -> ImageError? {
         if isPoisoned(name) {
@@ -132,7 +132,7 @@ extension WorkGraph {
 
     /// Joins the decode of an overlay, or starts one from the cached original or else from the
     /// origin. Fails if no stage is left.
-    mutating func obtainOverlay(_ index: Int, of id: Subscriber.ID) {
+    func obtainOverlay(_ index: Int, of id: Subscriber.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
         guard !layer.hasAskedCache || layer.request.plan.includes(.fetch) else {
@@ -155,14 +155,14 @@ extension WorkGraph {
         if known == nil {
             obtainBytes(of: node, layer.request)
         } else {
-            metrics.joinedDecodes += 1
+            shared.counters.coalesced.decodes += 1
             propagate(node)
         }
         notifySource(of: node, about: layer)
     }
 
     /// Fails a subscriber because an overlay failed or no stage is left for it.
-    private mutating func giveUp(_ id: Subscriber.ID, _ error: ImageError?) {
+    private func giveUp(_ id: Subscriber.ID, _ error: ImageError?) {
         leaveOverlays(id)
         emit(.ungathered(id, error))
     }
@@ -176,22 +176,22 @@ extension WorkGraph {
     }
 
     /// Handles the arrival of an overlay's pixels.
-    mutating func cameOverlay(_ node: DecodeNode.ID) {
+    func cameOverlay(_ node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return }
         let waiting = decodes[node].overlays.compactMap { consumer in
             if case .subscriber(let id, _) = consumer { id } else { nil }
         }
         // A subscriber that uses the same overlay twice is listed twice.
         let ready = waiting.filter { hasJustGathered($0) }
-        if !ready.isEmpty { emit(.gathered(ready)) }
+        if !ready.isEmpty { emit(.ended(.gathered, nil, ready)) }
     }
 
-    mutating func goOnIfGathered(_ id: Subscriber.ID) {
-        if hasJustGathered(id) { emit(.gathered([id])) }
+    func goOnIfGathered(_ id: Subscriber.ID) {
+        if hasJustGathered(id) { emit(.ended(.gathered, nil, [id])) }
     }
 
     /// Returns whether the subscriber has all overlays and hasn't been notified yet.
-    private mutating func hasJustGathered(_ id: Subscriber.ID) -> Bool {
+    private func hasJustGathered(_ id: Subscriber.ID) -> Bool {
         guard gatherings[id]?.isAwaited == true, hasGathered(id) else { return false }
         gatherings[id]?.isAwaited = false
         return true
@@ -203,7 +203,7 @@ extension WorkGraph {
 extension ImageError {
     /// Returns the error of a request whose overlay failed. Errors that only ask for a retry are
     /// returned unchanged.
-    package static func overlay(_ error: ImageError, url text: String) -> ImageError {
+    static func overlay(_ error: ImageError, url text: String) -> ImageError {
         guard error.code.admitsFallback else { return error }
         let url = try? SourceURL(text)
         var failure = ImageError(

@@ -1,10 +1,10 @@
-package import Model
+import Model
 
 // Delivery of a finished result to where clients read, and to the tiers that store it.
 extension WorkGraph {
     /// Submits the delivery, under the result's key unless no tier may store it. The delivery
     /// finishes even if no subscriber is left.
-    mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+    func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         if results[node].isOriginal || results[node].chain != nil {
             transcodeBody(of: node, product)
         }
@@ -23,7 +23,7 @@ extension WorkGraph {
 
     /// Answers the subscribers after a delivery. If subscribers that joined meanwhile want other
     /// tiers, another delivery follows.
-    mutating func delivered(
+    func delivered(
         _ node: ResultNode.ID, _ report: StoreReport, _ job: Completion.Ended
     ) {
         guard let reference = report.delivered, let product = results[node].product,
@@ -50,7 +50,7 @@ extension WorkGraph {
 
     /// Completes subscribers. Those with `waitStoreCache` start waiting for the remaining stores
     /// before they are answered.
-    mutating func complete(
+    func complete(
         _ subscribers: [Subscriber], _ image: DeliveredImage, _ block: BlockHandle?,
         _ result: ResultNode
     ) {
@@ -62,14 +62,14 @@ extension WorkGraph {
         {
             emit(.kept(product, block, subscriber.id, standBy(subscriber, result, image, block)))
         }
-        emit(subscribers.filter { !$0.request.waitsForStores || !isLast($0) }) {
-            .produced(product, block, $0)
-        }
+        end(
+            subscribers.filter { !$0.request.waitsForStores || !isLast($0) }, .produced(product),
+            block: block)
     }
 
     /// Sets whether the delivery may wait for space. It may only while there are subscribers,
     /// because readers can retain large blocks indefinitely.
-    mutating func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
+    func waitsForSpace(_ node: ResultNode.ID, _ may: Bool) {
         if let job = results[node].job { mayWaitForSpace(job, may) }
     }
 }
@@ -90,16 +90,16 @@ struct Watcher: Sendable {
 typealias WatcherList = StableArray<Watcher>
 
 /// A watcher whose stores have finished, and the tiers that have its image.
-package struct Stored: Sendable {
-    package let id: Subscriber.ID
-    package let tiers: CacheTypes
+struct Stored: Sendable {
+    let id: Subscriber.ID
+    let tiers: CacheTypes
 }
 
 // Watchers: subscribers that have their image and wait for stores (`waitStoreCache`).
 extension WorkGraph {
     /// Makes a subscriber with `waitStoreCache` a watcher of the serialization of its image and of
     /// the store of the original.
-    mutating func standBy(
+    func standBy(
         _ subscriber: Subscriber, _ result: ResultNode, _ image: DeliveredImage,
         _ block: BlockHandle?
     ) -> Place? {
@@ -114,7 +114,7 @@ extension WorkGraph {
     }
 
     /// Makes a watcher wait for the store of the original, if there is one.
-    mutating func awaitOriginal(_ watcher: Watcher) -> Place? {
+    func awaitOriginal(_ watcher: Watcher) -> Place? {
         guard let source = watcher.source, sources.contains(source),
             sources[source].storing.isUnderWay
         else { return nil }
@@ -122,7 +122,7 @@ extension WorkGraph {
     }
 
     /// Answers the watchers once no store of the original is in flight.
-    mutating func notifyStored(_ storing: OriginalStores) {
+    func notifyStored(_ storing: OriginalStores) {
         guard !storing.watchers.isEmpty else { return }
         emit(
             .stored(

@@ -3,7 +3,7 @@ import Model
 // Transform and encode: from the pixels of a result to its bytes.
 extension WorkGraph {
     /// Paints a solid-color image, which needs no pixels unless an external worker encodes it.
-    mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
+    func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
         var output = results[node].name.key.output
         if dispatcher.encodesElsewhere(output) {
             let info = ImageInfo(format: .pam, size: canvas.size)
@@ -26,7 +26,7 @@ extension WorkGraph {
 
     /// Continues with the transform once the decode has finished. If it returned only image
     /// properties, they are the result, or the source's bytes are.
-    mutating func usePixels(_ node: ResultNode.ID) {
+    func usePixels(_ node: ResultNode.ID) {
         guard let decode = results[node].decode else {
             preconditionFailure("a result must wait at its decode for the pixels")
         }
@@ -48,7 +48,7 @@ extension WorkGraph {
     }
 
     /// Submits the transform of the pixels, or its next link.
-    private mutating func transform(
+    private func transform(
         _ node: ResultNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         reading block: BlockHandle
     ) {
@@ -67,7 +67,7 @@ extension WorkGraph {
     }
 
     /// Continues with the next link of a chain; its job holds the pixels from then on.
-    private mutating func goOn(
+    private func goOn(
         _ node: ResultNode.ID, with image: EncodedImage, in block: BlockHandle,
         _ chain: StepChain
     ) {
@@ -87,7 +87,7 @@ extension WorkGraph {
 
     /// Completes a result that needed only the header: the result consists of the image properties,
     /// or of the source's bytes.
-    private mutating func useProperties(_ node: ResultNode.ID) {
+    private func useProperties(_ node: ResultNode.ID) {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
         else { preconditionFailure("properties must be used in the event that delivered them") }
@@ -103,7 +103,7 @@ extension WorkGraph {
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
 
-    private mutating func completeProperties(
+    private func completeProperties(
         _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo,
         _ properties: ImageProperties?
     ) {
@@ -122,7 +122,7 @@ extension WorkGraph {
 
     /// Handles the transformed result, which no longer needs its pixels. If the result is lost
     /// later, its subscribers start again and gather overlays again.
-    mutating func transformed(
+    func transformed(
         _ node: ResultNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         let chain = results[node].chain
@@ -135,7 +135,7 @@ extension WorkGraph {
     }
 
     /// Uses the file that the decoder returned as the result.
-    private mutating func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
+    private func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
         let metadata = metadata(of: node, file.info)
         dispatcher.hold(file.block)
         produced(node, ResultNode.Product(file.block, file.reference, metadata))
@@ -153,7 +153,7 @@ extension WorkGraph {
     }
 
     /// Delivers the finished result and releases its inputs.
-    private mutating func produced(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+    private func produced(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         leaveProvider(of: node)
         leaveOverlays(of: node)
         for subscriber in results[node].consumers.members { leaveOverlays(subscriber.id) }

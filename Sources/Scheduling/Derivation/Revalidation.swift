@@ -8,7 +8,7 @@ import Model
 extension WorkGraph {
     /// Compares a received body with the stored one, because not every origin sends or respects
     /// validators.
-    mutating func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+    func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         let query = QueryWork(
             key: sources[node].text(of: sources[node].plainText), tiers: .all,
             destination: .staging, promotes: false)
@@ -19,7 +19,7 @@ extension WorkGraph {
 
     /// Handles the stored original or the result of the comparison. If the cache fails, the body
     /// counts as new; at worst the same image is delivered twice.
-    mutating func compared(
+    func compared(
         _ node: SourceNode.ID, _ result: JobResult, _ block: BlockHandle?
     ) {
         switch result {
@@ -29,7 +29,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func compared(
+    private func compared(
         _ node: SourceNode.ID, _ hit: CacheHit, _ block: BlockHandle?
     ) {
         guard let body = sources[node].kept, let block else { Self.nothingToCompare() }
@@ -60,7 +60,7 @@ extension WorkGraph {
 
     /// Handles a body equal to the stored one. Subscribers with an image made from it are done.
     /// Subscribers of the transfer, and those whose image has no mark, use the body.
-    private mutating func foundSame(_ node: SourceNode.ID) {
+    private func foundSame(_ node: SourceNode.ID) {
         guard let staged = sources[node].staged else { Self.nothingToCompare() }
         if sources[node].keeping == .nowhere {
             removeKept(of: node)
@@ -73,13 +73,13 @@ extension WorkGraph {
     }
 
     /// Handles a body that differs from the stored one.
-    mutating func foundChanged(_ node: SourceNode.ID) {
+    func foundChanged(_ node: SourceNode.ID) {
         sources[node].freshness.isChanged = true
         use(node)
     }
 
     /// Continues with the body like with any fetched one.
-    private mutating func use(_ node: SourceNode.ID) {
+    private func use(_ node: SourceNode.ID) {
         guard let body = sources[node].kept else { Self.nothingToCompare() }
         let staged = sources[node].staged
         obtained(node, body)
@@ -87,7 +87,7 @@ extension WorkGraph {
     }
 
     /// Restarts comparisons after the loss of the cache that held the stored bytes.
-    mutating func compareAgain(after cache: WorkerID) {
+    func compareAgain(after cache: WorkerID) {
         for node in sources.ids where sources[node].staged?.block.worker == cache {
             guard let body = sources[node].kept, let job = sources[node].job else { continue }
             abandon(job)
@@ -115,7 +115,7 @@ extension WorkGraph {
 
     /// Closes refreshes after a body has arrived: refreshes that begin later must contact the
     /// origin again.
-    mutating func closeRefreshes(at node: SourceNode.ID) {
+    func closeRefreshes(at node: SourceNode.ID) {
         for decode in sources[node].consumers.members
         where decodes[decode].name.origin.isRevalidation {
             decodes.close(decode)
@@ -129,7 +129,7 @@ extension WorkGraph {
 // is the same.
 extension WorkGraph {
     /// Handles a 304 response.
-    mutating func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
+    func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
         let control = answer.confirmedControl
         let role = sources[node].name.origin.terms?.role
         if role?.mayKeep(control) == false {
@@ -141,7 +141,7 @@ extension WorkGraph {
     }
 
     /// Ends the refreshes of images with matching marks. Overlays must be loaded nevertheless.
-    mutating func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
+    func confirm(_ node: SourceNode.ID, where isMeant: (BodyMark) -> Bool) {
         for decode in sources[node].consumers.members {
             let name = decodes[decode].name
             guard !name.key.isOverlay, let mark = name.origin.mark, isMeant(mark) else { continue }
@@ -152,7 +152,7 @@ extension WorkGraph {
     /// Removes the images of the source's subscribers from every tier and restarts all other work
     /// on these bytes. The node ends unless it has other consumers. An older refresh removes
     /// nothing.
-    mutating func removeKept(of node: SourceNode.ID) {
+    func removeKept(of node: SourceNode.ID) {
         guard !sources[node].freshness.isOutdated else { return }
         let texts = keptTexts(of: node)
         outdateOthers(of: node)

@@ -1,33 +1,33 @@
-package import Model
+import Model
 
 /// A subscriber: the part of a waiting request on which the work depends. Immutable while it waits.
-package struct Subscriber: Sendable {
-    package typealias ID = SlotID<Subscriber>
+struct Subscriber: Sendable {
+    typealias ID = SlotID<Subscriber>
 
-    package let id: ID
-    package let request: AdmittedRequest
+    let id: ID
+    let request: AdmittedRequest
     /// Tiers with an entry under the result's key that the result is to replace.
     let replaced: CacheTypes
     /// Notifications wanted before the image is complete.
     let interests: Interests
 
     /// Notifications during the transfer.
-    package struct Interests: OptionSet, Sendable {
-        package let rawValue: UInt8
+    struct Interests: OptionSet, Sendable {
+        let rawValue: UInt8
 
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Transfer progress.
-        package static let progress = Interests(rawValue: 1 << 0)
+        static let progress = Interests(rawValue: 1 << 0)
         /// The image header as soon as it is available.
-        package static let info = Interests(rawValue: 1 << 1)
+        static let info = Interests(rawValue: 1 << 1)
         /// Partial images from the data received so far.
-        package static let partials = Interests(rawValue: 1 << 2)
+        static let partials = Interests(rawValue: 1 << 2)
         /// Notifications that require examining partial data.
         static let early: Interests = [.info, .partials]
     }
 
-    package init(
+    init(
         _ id: ID, _ request: AdmittedRequest, replacing tiers: CacheTypes, interests: Interests
     ) {
         self.id = id
@@ -50,9 +50,9 @@ package struct Subscriber: Sendable {
 }
 
 /// Tiers that were queried and missed.
-package struct MissedTiers: Sendable {
-    package var result = CacheTypes.none
-    package var original = CacheTypes.none
+struct MissedTiers: Sendable {
+    var result = CacheTypes.none
+    var original = CacheTypes.none
 
     /// The missed tiers for the original under the texts of a request.
     func original(of request: AdmittedRequest) -> CacheTypes {
@@ -61,7 +61,7 @@ package struct MissedTiers: Sendable {
 }
 
 /// The position at which a subscriber waits. Valid until an event names the subscriber.
-package struct Place: Sendable {
+struct Place: Sendable {
     enum Node: Sendable {
         /// For a query of the result's key.
         case lookup(Need<LookupNode>)
@@ -83,28 +83,28 @@ package struct Place: Sendable {
 }
 
 /// Identifies a transfer in progress reports.
-package struct Transfer: Hashable, Sendable {
+struct Transfer: Hashable, Sendable {
     let source: SourceNode.ID
 }
 
 /// A finished image, or its properties.
-package struct FinishedProduct: Sendable {
-    package let image: DeliveredImage
-    package let timings: StageTimings
+struct FinishedProduct: Sendable {
+    let image: DeliveredImage
+    let timings: StageTimings
     /// Identifies the source bytes.
-    package let mark: BodyMark
+    let mark: BodyMark
     /// The origin's caching information, as far as it is known.
-    package let caching: OriginCaching?
+    let caching: OriginCaching?
     /// Operator-supplied data stored with the source bytes.
-    package let extendedData: ExtendedData?
+    let extendedData: ExtendedData?
     /// Whether the source bytes came from the cache.
-    package let isOfCachedOriginal: Bool
+    let isOfCachedOriginal: Bool
     /// Whether the source bytes were fetched.
-    package let isFetched: Bool
+    let isFetched: Bool
     /// Accounts of the fetch, the decode and the transform.
-    package let fetched: FetchAccount?
-    package let decoded: DecodeAccount?
-    package let transformed: TransformAccount?
+    let fetched: FetchAccount?
+    let decoded: DecodeAccount?
+    let transformed: TransformAccount?
 
     init(_ image: DeliveredImage, _ result: borrowing ResultNode) {
         self.image = image
@@ -120,7 +120,7 @@ package struct FinishedProduct: Sendable {
 }
 
 /// What subscribers do after their work was torn down.
-package enum TeardownResult: Sendable {
+enum TeardownResult: Sendable {
     /// They fail.
     case fail(ImageError)
     /// They continue with the next stage after work that took this time. The cache was queried for
@@ -132,18 +132,13 @@ package enum TeardownResult: Sendable {
     case afresh
     /// They already have the current image.
     case unmodified
-
-    /// The text that was queried in the cache and missed.
-    package var missedText: String? {
-        if case .onward(_, let text) = self { text } else { nil }
-    }
 }
 
 // Cancellation and changes of urgency of subscribers.
 extension WorkGraph {
     /// Removes a subscriber. Unwanted work is removed from the tables in the same step in which its
     /// worker is notified, so that new subscribers get new work.
-    package mutating func leave(_ place: Place) {
+    func leave(_ place: Place) {
         switch place.node {
         case .lookup(let need): detach(from: need)
         case .validity(let need): detach(from: need)
@@ -161,7 +156,7 @@ extension WorkGraph {
 
     /// Updates the urgency of a subscriber. Shared work runs in the highest class of its
     /// subscribers.
-    package mutating func reprioritize(_ place: Place, _ urgency: Urgency) {
+    func reprioritize(_ place: Place, _ urgency: Urgency) {
         switch place.node {
         case .lookup(let need): update(need, urgency)
         case .validity(let need): update(need, urgency)
@@ -173,17 +168,17 @@ extension WorkGraph {
     }
 
     /// Whether the subscriber's next job is waiting for a worker.
-    package func waitsForWorker(_ place: Place) -> Bool {
+    func waitsForWorker(_ place: Place) -> Bool {
         awaitedJob(at: place).map { dispatcher.isWaiting(awaited($0)) } ?? false
     }
 
     /// The pool of that job if the pool has no connected workers.
-    package func missingWorkers(at place: Place) -> MissingWorkers? {
+    func missingWorkers(at place: Place) -> MissingWorkers? {
         awaitedJob(at: place).flatMap { dispatcher.missingWorkers(for: awaited($0)) }
     }
 
     /// Whether that job is a transfer that waits because transfers are suspended.
-    package func waitsForResumption(_ place: Place) -> Bool {
+    func waitsForResumption(_ place: Place) -> Bool {
         dispatcher.transfers.isSuspended
             && awaitedJob(at: place).map { dispatcher.isWaitingTransfer($0) } ?? false
     }
@@ -213,13 +208,13 @@ extension WorkGraph {
     }
 
     /// Whether the subscriber waits for the data of the transfer.
-    package func isFed(_ place: Place, by transfer: Transfer) -> Bool {
+    func isFed(_ place: Place, by transfer: Transfer) -> Bool {
         guard case .result(let need) = place.node else { return false }
         return results[need.node].source == transfer.source
     }
 
     /// Whether the subscriber waits for the data of the transfer and its result doesn't exist yet.
-    package func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
+    func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
         guard isFed(place, by: transfer), case .result(let need) = place.node else { return false }
         return !results[need.node].exists
     }

@@ -21,8 +21,7 @@ public import Model
 /// A job holds the blocks that it reads for its lifetime; a node holds the blocks that it keeps.
 /// The loss of a worker tears down the nodes that need its output, and their subscribers start
 /// again.
-package struct WorkGraph: Sendable {
-    private let passing = PassedByAddress()
+final class WorkGraph {
     let limits: WorkGraphLimits
     /// Computes a digest of header values for cache keys that doesn't reveal the values.
     let variantDigest: @Sendable ([HTTPHeader]) -> String
@@ -44,7 +43,7 @@ package struct WorkGraph: Sendable {
     var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
 
     /// The composite and external caches.
-    package var layout = CacheLayout() { didSet { changes.restart() } }
+    var layout = CacheLayout() { didSet { changes.restart() } }
 
     /// Composite cache jobs: those that involve external caches.
     var compositeJobs = CompositeCacheJobs()
@@ -56,45 +55,50 @@ package struct WorkGraph: Sendable {
     var renewing: Set<String> = []
 
     /// Assigns the work to workers.
-    package internal(set) var dispatcher: Dispatcher
+    let dispatcher: Dispatcher
+    let shared: SharedState
     /// The purpose of each job, until its work is abandoned.
     var purposes: [JobID: JobPurpose] = [:]
-
-    package internal(set) var metrics = WorkGraphMetrics()
-    package private(set) var events = Deque<WorkGraphEvent>()
+    private(set) var events = Deque<WorkGraphEvent>()
 
     /// Creates a work graph without subscribers and workers.
     ///
     /// `variantDigest` must return a short digest of the headers that a response varies on, usable
     /// in a key and not computable from guessed values.
-    package init(
-        limits: WorkGraphLimits, dispatch: DispatchLimits,
+    init(
+        limits: WorkGraphLimits, _ dispatcher: Dispatcher, _ shared: SharedState,
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
         self.limits = limits
         self.variantDigest = variantDigest
         overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
-        dispatcher = Dispatcher(limits: dispatch)
+        self.dispatcher = dispatcher
+        self.shared = shared
     }
 
-    /// Whether there are events, completions or actions to process. Called several times per event.
-    package var hasNews: Bool {
-        events.count > 0 || dispatcher.completions.count > 0 || !dispatcher.actions.isEmpty
-    }
+    /// The time of the current event.
+    var now: Instant { shared.now }
 
     /// Returns the oldest event, exactly once.
-    package mutating func nextEvent() -> WorkGraphEvent? {
+    func nextEvent() -> WorkGraphEvent? {
         events.count == 0 ? nil : events.popFirst()
     }
 
     /// Queues an event for the owner of the subscribers.
-    mutating func emit(_ event: WorkGraphEvent) { events.append(event) }
+    func emit(_ event: WorkGraphEvent) { events.append(event) }
 
     /// Queues an event for subscribers unless there are none.
-    mutating func emit(
+    func emit(
         _ subscribers: [Subscriber], _ event: (_ subscribers: [Subscriber.ID]) -> WorkGraphEvent
     ) {
         if !subscribers.isEmpty { emit(event(subscribers.map(\.id))) }
+    }
+
+    /// Queues the outcome of what subscribers waited for.
+    func end(
+        _ subscribers: [Subscriber], _ outcome: WorkGraphEvent.Outcome, block: BlockHandle? = nil
+    ) {
+        emit(subscribers) { .ended(outcome, block, $0) }
     }
 
     /// Whether all events have been processed.
@@ -103,23 +107,13 @@ package struct WorkGraph: Sendable {
 
 /// Outcomes for subscribers and other information for the modules above. A subscriber named in an
 /// event no longer waits anywhere unless the event says otherwise.
-package indirect enum WorkGraphEvent: Sendable {
+indirect enum WorkGraphEvent: Sendable {
     // Subscribers.
 
-    /// The cache has the subscribers' result in the given block.
-    case found(CacheHit, BlockHandle, StageTimings, [Subscriber.ID])
-    /// The cache doesn't have the result under this text in these tiers.
-    case missed(String, CacheTypes, StageTimings, [Subscriber.ID])
-    /// The answer of external caches about the freshness of the subscribers' images, with the time
-    /// that the queries took; `nil` if there is nothing new.
-    case validity(Validity?, StageTimings, [Subscriber.ID])
-    /// The overlays of the subscribers are available.
-    case gathered([Subscriber.ID])
+    /// The subscribers' work has this outcome. A block that they read is in `results/`.
+    case ended(Outcome, BlockHandle?, [Subscriber.ID])
     /// An overlay failed; `nil` if its stages are exhausted.
     case ungathered(Subscriber.ID, ImageError?)
-    /// The subscribers' image is available; if they asked for image properties only, there is no
-    /// block.
-    case produced(FinishedProduct, BlockHandle?, [Subscriber.ID])
     /// The image of a subscriber whose reply waits for a store, and the pending store, if any.
     case kept(FinishedProduct, BlockHandle?, Subscriber.ID, Place?)
     /// A subscriber now waits for another store.
@@ -133,8 +127,6 @@ package indirect enum WorkGraphEvent: Sendable {
     /// The cache lookup of the subscribers' original missed after this time. They keep waiting
     /// while it is fetched.
     case fetching(StageTimings, [Subscriber.ID])
-    /// The work of the subscribers was torn down.
-    case disposed(TeardownResult, [Subscriber.ID])
     /// Progress of the subscribers' transfer, with the image header if it is known. They keep
     /// waiting.
     case progressed(Transfer, JobProgress, ImageInfo?, [Subscriber.ID])
@@ -162,6 +154,31 @@ package indirect enum WorkGraphEvent: Sendable {
     case cacheGone(WorkerID)
     /// The cache answered an operator's request.
     case answered(JobID, CacheReport.Outcome)
+
+    /// The outcome of what subscribers waited for.
+    enum Outcome: Sendable {
+        /// The cache has their result.
+        case found(CacheHit, StageTimings)
+        /// The cache doesn't have the result under this text in these tiers.
+        case missed(String, CacheTypes, StageTimings)
+        /// The answer of external caches about the freshness of their images, with the time that
+        /// the queries took; `nil` if there is nothing new.
+        case validity(Validity?, StageTimings)
+        /// Their overlays are available.
+        case gathered
+        /// Their image is available, or only its properties were needed.
+        case produced(FinishedProduct)
+        /// Their work was torn down.
+        case disposed(TeardownResult)
+
+        /// The text that was queried in the cache and missed.
+        var missedText: String? {
+            switch self {
+            case .missed(let text, _, _), .disposed(.onward(_, missed: let text?)): text
+            case .found, .validity, .gathered, .produced, .disposed: nil
+            }
+        }
+    }
 }
 
 /// Limits on produced images and intermediate data; job limits are separate.
@@ -195,148 +212,31 @@ public struct WorkGraphLimits: Hashable, Sendable {
     }
 }
 
-/// Coalescing and cache metrics since the start.
-package struct WorkGraphMetrics: Sendable {
-    /// Subscribers that joined a lookup of their result's key.
-    package internal(set) var joinedLookups: UInt64 = 0
-    /// Subscribers that joined a result in production.
-    package internal(set) var joinedResults: UInt64 = 0
-    /// Results and subscribers that joined a decode.
-    package internal(set) var joinedDecodes: UInt64 = 0
-    /// Decodes that joined a transfer or a lookup of the original.
-    package internal(set) var joinedSources: UInt64 = 0
-    /// Originals found in the cache.
-    package internal(set) var originalHits: UInt64 = 0
-    /// Partial images produced.
-    package internal(set) var partials: UInt64 = 0
-}
-
-// Events about workers, blocks and time, forwarded to the dispatcher.
+// Timers, and whether anything is left.
 extension WorkGraph {
-    /// The time of the current event.
-    package var now: Instant {
-        get { dispatcher.now }
-        set { dispatcher.now = newValue }
-    }
-
-    /// Passes the pending worker actions to `body` in order and removes them.
-    package mutating func drainActions(_ body: (DispatchAction) -> Void) {
-        guard !dispatcher.actions.isEmpty else { return }
-        for action in dispatcher.actions { body(action) }
-        dispatcher.actions.removeAll(keepingCapacity: true)
-    }
-
-    /// Assigns waiting jobs while workers have credit.
-    package mutating func dispatch() { dispatcher.dispatch() }
-
-    // MARK: - Workers
-
-    package mutating func workerJoined(
-        _ worker: WorkerID, _ pool: PoolID, _ incarnation: Incarnation, credit: UInt32,
-        _ capabilities: WorkerCapabilities
-    ) {
-        dispatcher.workerJoined(worker, pool, incarnation, credit: credit, capabilities)
-    }
-
-    package mutating func grew(_ worker: WorkerID, by more: UInt32) {
-        dispatcher.grew(worker, by: more)
-    }
-
-    package mutating func workerDraining(_ worker: WorkerID) { dispatcher.workerDraining(worker) }
-
-    package mutating func workerLeft(_ worker: WorkerID, _ crash: CrashRecord?) {
-        dispatcher.workerGone(worker, crash)
-    }
-
-    package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
-        dispatcher.expel(worker, error)
-    }
-
-    package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
-        dispatcher.progressed(progress, at: worker)
-    }
-
-    package mutating func collect(
-        _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
-    ) {
-        dispatcher.collect(outcome, from: worker, hasReaders: hasReaders)
-    }
-
-    // MARK: - Blocks
-
-    package mutating func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
-        dispatcher.opened(segments, by: worker)
-    }
-
-    package mutating func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
-        dispatcher.closed(segments, by: worker)
-    }
-
-    package mutating func acceptUpload(
-        _ reference: BlockReference, as format: ImageFormat?
-    ) throws(ImageError) -> Upload {
-        let taken = try dispatcher.acceptUpload(reference, as: format)
-        return Upload(block: taken.block, reference: taken.reference)
-    }
-
-    package mutating func checkResult(_ reference: BlockReference, from worker: WorkerID)
-        -> BlockReference?
-    {
-        dispatcher.checkResult(reference, from: worker)
-    }
-
-    package mutating func hold(_ handle: BlockHandle) { dispatcher.hold(handle) }
-
-    package mutating func drop(_ handle: BlockHandle) { dispatcher.drop(handle) }
-
-    package mutating func release(_ handle: BlockHandle) { dispatcher.release(handle) }
-
-    // MARK: - Time
-
-    package mutating func retryParked() { dispatcher.retryParked() }
-
     /// The time at which the next timer is due; `nil` if there is none.
-    package var nextDeadline: Instant? { dispatcher.nextDeadline.min(compositeJobs.nextAlarm) }
+    var nextDeadline: Instant? { dispatcher.nextDeadline.min(compositeJobs.nextAlarm) }
 
     /// The time of the next timer.
-    package var nextAlarm: Instant? { dispatcher.nextAlarm.min(compositeJobs.nextAlarm) }
+    var nextAlarm: Instant? { dispatcher.nextAlarm.min(compositeJobs.nextAlarm) }
 
-    package mutating func fireFirstTimer() -> Bool {
+    func fireFirstTimer() -> Bool {
         guard let ours = compositeJobs.nextAlarm, ours <= dispatcher.nextAlarm ?? ours else {
             return dispatcher.fireFirstTimer()
         }
         return fireCompositeJobTimer()
     }
 
-    package mutating func forgetAlarms() {
+    func forgetAlarms() {
         dispatcher.forgetAlarms()
         compositeJobs.forgetAlarms()
     }
 
-    // MARK: - Failure lists
-
-    /// The last entry number issued for any failure list.
-    package var lastDenial: UInt64 {
-        get { dispatcher.lastDenial }
-        set { dispatcher.lastDenial = newValue }
-    }
-
-    package mutating func forgive(_ url: String?) -> Int { dispatcher.forgive(url) }
-
-    // MARK: - State
-
     /// Whether nothing is left: no nodes, jobs, blocks, or list entries.
-    package var isIdle: Bool {
+    var isIdle: Bool {
         lookups.isEmpty && validities.isEmpty && results.isEmpty && decodes.isEmpty
             && sources.isEmpty && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
             && purposes.isEmpty && compositeJobs.isEmpty && changes.isQuiet
             && overlayBytes.count == 0 && isSilent && dispatcher.isIdle
-    }
-}
-
-extension WorkGraph {
-    /// Changes the transfer limits; waiting transfers start with the next event.
-    package mutating func limitTransfers(_ change: (inout TransferGate) -> Void) {
-        change(&dispatcher.transfers)
     }
 }

@@ -1,14 +1,14 @@
-package import Model
+import Model
 
 // Teardown of work and notification of its subscribers.
 extension WorkGraph {
-    mutating func tearDown(_ node: SourceNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: SourceNode.ID, _ teardownResult: TeardownResult) {
         for decode in sources[node].consumers.members where decodes.contains(decode) {
             tearDown(decode, teardownResult)
         }
     }
 
-    mutating func tearDown(_ node: DecodeNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: DecodeNode.ID, _ teardownResult: TeardownResult) {
         for consumer in decodes[node].consumers.members {
             switch consumer {
             case .result(let result): tearDown(result, teardownResult)
@@ -18,16 +18,16 @@ extension WorkGraph {
     }
 
     /// Ends the node. A decode ends with its last result, and a source with its last decode.
-    mutating func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
         let subscribers = results[node].consumers.members
         retire(node)
-        emit(subscribers) { .disposed(teardownResult, $0) }
+        end(subscribers, .disposed(teardownResult))
     }
 
     // MARK: - Overlays
 
     /// Handles overlay pixels that won't arrive or are lost.
-    private mutating func resolve(
+    private func resolve(
         _ teardownResult: TeardownResult, _ consumer: OverlayConsumer, of node: DecodeNode.ID
     ) {
         switch consumer {
@@ -41,7 +41,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func resolve(
+    private func resolve(
         _ teardownResult: TeardownResult, _ index: Int, of id: Subscriber.ID,
         _ layer: Gathering.Layer
     ) {
@@ -55,13 +55,13 @@ extension WorkGraph {
             return goOnIfGathered(id)
         }
         leaveOverlays(id)
-        switch teardownResult {
-        case .fail(let error):
-            let failure = ImageError.overlay(error, url: layer.request.image.url)
-            emit(.disposed(.fail(failure), [id]))
-        case .afresh: emit(.disposed(.afresh, [id]))
-        case .again, .onward, .unmodified: emit(.disposed(.again, [id]))
-        }
+        let ofSubscriber: TeardownResult =
+            switch teardownResult {
+            case .fail(let error): .fail(ImageError.overlay(error, url: layer.request.image.url))
+            case .afresh: .afresh
+            case .again, .onward, .unmodified: .again
+            }
+        emit(.ended(.disposed(ofSubscriber), nil, [id]))
     }
 }
 
@@ -71,7 +71,7 @@ extension WorkGraph {
 extension WorkGraph {
     /// Removes the entries that older refreshes would have replaced, except those that the newest
     /// refresh replaces itself.
-    mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
+    func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
         guard let began = sources[newest].freshness.began else { return }
         let older = olderRefreshes(of: key, before: began)
         let outdated = outdatedResults(of: key, at: older, before: began)
@@ -124,7 +124,7 @@ extension WorkGraph {
 
     /// Marks a result as outdated. A delivery that also stores is restarted without the store; a
     /// result without subscribers is dropped.
-    mutating func outdate(_ node: ResultNode.ID) {
+    func outdate(_ node: ResultNode.ID) {
         guard results[node].provenance.began != nil else { return }
         results[node].outdate()
         guard let product = results[node].product, let job = results[node].job else { return }
@@ -135,7 +135,7 @@ extension WorkGraph {
 
     /// Ends serializations of older bytes. The entries that they would replace have already been
     /// removed.
-    private mutating func end(_ encodings: [TranscodeNode.ID]) {
+    private func end(_ encodings: [TranscodeNode.ID]) {
         for id in encodings where transcodes.contains(id) {
             transcodes[id].replaces = false
             endTranscode(id)
@@ -144,7 +144,7 @@ extension WorkGraph {
 
     /// Removes outdated entries. Results of the newest bytes are kept, including those being
     /// stored.
-    private mutating func removeOutdated(
+    private func removeOutdated(
         by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
         _ encodings: [TranscodeNode.ID]
     ) {
@@ -172,7 +172,7 @@ extension WorkGraph {
     /// work on older bytes, under every text, starts again so that it isn't stored after its
     /// replacement. Older refreshes continue: if they were restarted, refreshes of an image that
     /// changes with every response would restart each other forever.
-    mutating func outdateOthers(of node: SourceNode.ID) {
+    func outdateOthers(of node: SourceNode.ID) {
         let key = sources[node].name.key
         outdateOlderRefreshes(than: node, of: key)
         for other in sources.all(under: key) where other != node && !isRefreshed(other) {
@@ -196,7 +196,7 @@ extension WorkGraph {
     /// Restarts overlays that are still loading; otherwise the older bytes would be stored when
     /// they arrive. Consumers that already have pixels keep them, because no key identifies their
     /// version.
-    private mutating func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
+    private func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
         for other in decodes.ids where decodes.contains(other) {
             let decode = decodes[other]
             guard decode.name.key.isOverlay, decode.name.key.source == key,
@@ -212,7 +212,7 @@ extension WorkGraph {
 extension WorkGraph {
     /// Restarts affected work. Must be called once the removal is queued, so that subsequent
     /// queries run after it.
-    mutating func beginAfresh(after work: EntryWork) {
+    func beginAfresh(after work: EntryWork) {
         for id in encodings(concernedBy: work) where transcodes.contains(id) { endTranscode(id) }
         // If disk entries are kept, the bytes are not being rejected.
         guard work.tiers.contains(.disk) else { return }
@@ -243,13 +243,13 @@ extension WorkGraph {
 
     /// Subscribers that already have an image keep waiting for the origin; its response is
     /// delivered but not stored.
-    private mutating func beginAfresh(_ node: ResultNode.ID) {
+    private func beginAfresh(_ node: ResultNode.ID) {
         if results[node].name.origin.isRevalidation { return outdate(node) }
         tearDown(node, .afresh)
     }
 
     /// Prevents further consumers from joining the source, and its original from being stored.
-    private mutating func giveUp(_ node: SourceNode.ID) {
+    private func giveUp(_ node: SourceNode.ID) {
         sources[node].freshness.outdate()
         closeRefreshes(at: node)
         for decode in sources[node].consumers.members {
@@ -261,7 +261,7 @@ extension WorkGraph {
 
     /// Restarts overlays that are still loading. Consumers that already have pixels keep them,
     /// because no key identifies the version of an overlay.
-    private mutating func restartOverlays(of concerned: Set<SourceNode.ID>) {
+    private func restartOverlays(of concerned: Set<SourceNode.ID>) {
         for node in decodes.ids where decodes.contains(node) {
             guard decodes[node].name.key.isOverlay,
                 decodes[node].source.map({ concerned.contains($0) }) ?? false
@@ -343,7 +343,7 @@ extension EntryWork {
 extension WorkGraph {
     /// Submits a cache job in class high because an operator is waiting. Work in flight toward
     /// removed entries is restarted. The answer arrives as an event.
-    package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
+    func inquire(_ work: EntryWork) throws(ImageError) -> JobID {
         guard dispatcher.hasRoom(.cache) else { throw .busy("the cache is busy") }
         let work = layout.expanded(work)
         let job = submit(.entry(work), for: .inquiry(work), reading: nil, .unbounded(.high))
@@ -352,5 +352,5 @@ extension WorkGraph {
     }
 
     /// Drops a request whose answer is no longer wanted, unless it has already started.
-    package mutating func dropInquiry(_ job: JobID) { abandon(job) }
+    func dropInquiry(_ job: JobID) { abandon(job) }
 }

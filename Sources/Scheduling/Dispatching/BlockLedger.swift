@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// Tracks the blocks of worker memory that are in use, with a hold count per block
 /// (SEMANTICS §9.6).
@@ -168,26 +168,26 @@ struct BlockLedger: Sendable {
         blocks[handle] = Block(
             segment: segment, pool: pool, bytes: reference.length, format: format, holds: 1)
         bytes[pool.index] += reference.length
-        segments.change(segment) { $0.blocks += 1 }
+        segments[segment]?.blocks += 1
         return handle
     }
 
     /// The number of holds on the block.
     func holds(of handle: BlockHandle) -> Int { blocks[handle]?.holds ?? 0 }
 
-    mutating func hold(_ handle: BlockHandle) { blocks.change(handle) { $0.holds += 1 } }
+    mutating func hold(_ handle: BlockHandle) { blocks[handle]?.holds += 1 }
 
     /// Drops a hold. Returns the block's size in bytes if it was the last hold and the producer
     /// must be notified. Does nothing for blocks that were lost with their producer.
     mutating func drop(_ handle: BlockHandle) -> UInt64? {
         guard let block = blocks[handle] else { return nil }
         guard block.holds == 1 else {
-            blocks.change(handle) { $0.holds -= 1 }
+            blocks[handle]?.holds -= 1
             return nil
         }
         blocks[handle] = nil
         bytes[block.pool.index] -= block.bytes
-        segments.change(block.segment) { $0.blocks -= 1 }
+        segments[block.segment]?.blocks -= 1
         return block.bytes
     }
 
@@ -203,16 +203,16 @@ struct BlockLedger: Sendable {
 
 /// Identifies a block across all workers. Block numbers are unique only within the session of the
 /// producer.
-package struct BlockHandle: Hashable, Sendable {
-    package let worker: WorkerID
-    package let block: BlockID
+struct BlockHandle: Hashable, Sendable {
+    let worker: WorkerID
+    let block: BlockID
 }
 
 // Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).
 extension Dispatcher {
     /// Takes the stage blocks of an accepted result into use, each with one hold. Results of the
     /// cache lie in `results/`, which the cache manages itself.
-    mutating func registerBlocks(_ result: JobResult, from worker: WorkerID) -> ShortList<
+    func registerBlocks(_ result: JobResult, from worker: WorkerID) -> ShortList<
         BlockHandle
     > {
         var blocks = ShortList<BlockHandle>()
@@ -224,16 +224,17 @@ extension Dispatcher {
 
     /// Takes uploaded bytes that appear to have the given format into use; the caller owns the
     /// first hold. Throws *protocolViolation* if they are not in a segment of the coordinator.
-    package mutating func acceptUpload(
+    func acceptUpload(
         _ reference: BlockReference, as format: ImageFormat?
-    ) throws(ImageError) -> (reference: BlockReference, block: BlockHandle) {
+    ) throws(ImageError) -> Upload {
         let checked = try ledger.check(reference, from: .coordinator, in: .stage)
-        return (checked, ledger.register(checked, from: .coordinator, as: format))
+        return Upload(
+            block: ledger.register(checked, from: .coordinator, as: format), reference: checked)
     }
 
     /// Releases the blocks of an unwanted result at once, except for blocks in use, which arrived
     /// with an earlier outcome and have holders. A forged reference ends the session.
-    mutating func discard(_ result: JobResult, from worker: WorkerID) {
+    func discard(_ result: JobResult, from worker: WorkerID) {
         let unused = result.references.filter {
             !ledger.isLive(BlockHandle(worker: worker, block: $0.block))
         }
@@ -252,7 +253,7 @@ extension Dispatcher {
 
     /// Returns the reference with its producer if the worker has these bytes in `results/`. A
     /// worker that sends an invalid reference loses its session.
-    package mutating func checkResult(_ reference: BlockReference, from worker: WorkerID)
+    func checkResult(_ reference: BlockReference, from worker: WorkerID)
         -> BlockReference?
     {
         guard roster.contains(worker) else { return nil }
@@ -265,15 +266,15 @@ extension Dispatcher {
     }
 
     /// The declared format of a block in use.
-    package func format(of handle: BlockHandle) -> ImageFormat? { ledger.format(of: handle) }
+    func format(of handle: BlockHandle) -> ImageFormat? { ledger.format(of: handle) }
 
-    package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
+    func hold(_ handle: BlockHandle) { ledger.hold(handle) }
 
     /// Drops one hold.
-    package mutating func drop(_ handle: BlockHandle) { drop(ShortList(handle)) }
+    func drop(_ handle: BlockHandle) { drop(ShortList(handle)) }
 
     /// Drops one hold of each block of an outcome.
-    package mutating func drop(_ handles: ShortList<BlockHandle>) {
+    func drop(_ handles: ShortList<BlockHandle>) {
         guard let worker = handles.first?.worker else { return }
         var (blocks, bytes) = ([BlockID](), UInt64(0))
         for handle in handles {
@@ -286,21 +287,22 @@ extension Dispatcher {
 
     /// Notifies the cache that a large block in `results/` is free. The caller must do so exactly
     /// once, because these blocks aren't in the ledger.
-    package mutating func release(_ handle: BlockHandle) {
+    func release(_ handle: BlockHandle) {
         release([handle.block], of: handle.worker, bytes: limits.promptReleaseBytes)
     }
 
     /// Notifies a producer of released blocks, and retries as many jobs that wait for space.
-    private mutating func release(_ blocks: [BlockID], of worker: WorkerID, bytes: UInt64) {
+    private func release(_ blocks: [BlockID], of worker: WorkerID, bytes: UInt64) {
         guard !blocks.isEmpty, let pool = roster[worker]?.pool else { return }
-        actions.append(.release(worker, blocks, isPrompt: bytes >= limits.promptReleaseBytes))
+        shared.actions.append(
+            .release(worker, blocks, isPrompt: bytes >= limits.promptReleaseBytes))
         lastReleases[pool.index] = now
         unpark(pool, atMost: blocks.count)
     }
 
     // MARK: - Segments
 
-    package mutating func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+    func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
         guard roster.contains(worker) else { return }
         do throws(ImageError) {
             try ledger.open(segments, of: worker)
@@ -309,7 +311,7 @@ extension Dispatcher {
         }
     }
 
-    package mutating func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+    func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
         guard roster.contains(worker) else { return }
         do throws(ImageError) {
             try ledger.close(segments, of: worker)
@@ -354,15 +356,12 @@ extension Dispatcher {
 
     // MARK: - Parked jobs
 
-    /// Parks a job that found no space until a worker of its pool can release something. Returns
-    /// `false` if there is nothing to release (SEMANTICS §9.5).
-    mutating func park(_ id: JobID, hasReaders: Bool) -> Bool {
-        guard let job = jobs[id],
-            hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
-                || isReleaseUnderWay(to: job.pool)
-        else { return false }
-        jobs.park(id, at: now)
-        return true
+    /// Whether a job that found no space may wait until a worker of its pool releases something
+    /// (SEMANTICS §9.5).
+    func mayPark(_ job: ActiveJob, hasReaders: Bool) -> Bool {
+        job.waitsForSpace
+            && (hasRoomToCome(job.pool) || (job.kind == .cache && hasReaders)
+                || isReleaseUnderWay(to: job.pool))
     }
 
     /// Whether output of the pool may be released without another job having to find space first.
@@ -382,18 +381,18 @@ extension Dispatcher {
     }
 
     /// Space became free: retries up to `count` parked jobs of the pool, one per released block.
-    mutating func unpark(_ pool: PoolID, atMost count: Int) {
+    func unpark(_ pool: PoolID, atMost count: Int) {
         guard !jobs.parked.ids.isEmpty else { return }
         unpark(atMost: count) { $0.pool == pool }
     }
 
-    private mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
-        metrics.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
+    private func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
+        shared.counters.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
     }
 
     /// Retries parked jobs if there was no release for a while; the cache may have made room by
     /// itself.
-    package mutating func retryParked() {
+    func retryParked() {
         guard let since = jobs.parked.since,
             since.adding(milliseconds: limits.parkedMilliseconds) <= now
         else { return }

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// Assigns jobs to workers and processes their outcomes. It performs no I/O, reads no clock, and
 /// doesn't know which requests want a job.
@@ -10,11 +10,10 @@ package import Model
 ///                 │  └── set aside ◄──┤ no space, transient origin failure, dispute
 ///                 └───────────────────┘ worker lost
 ///
-/// Calls change the state at once. Instructions to workers accumulate in `actions`, completions in
-/// a queue; the caller drains both while handling the same event. Nothing that a worker reports is
+/// Calls change the state at once. Instructions to workers are actions of the current event;
+/// completions accumulate in a queue, which the caller drains while handling the same event. Nothing that a worker reports is
 /// trusted: references are verified, and a worker that sends an invalid one loses its session.
-package struct Dispatcher: Sendable {
-    private let passing = PassedByAddress()
+final class Dispatcher {
     let limits: DispatchLimits
 
     // The connected workers.
@@ -25,31 +24,29 @@ package struct Dispatcher: Sendable {
     var numbers = Numbers()
 
     /// Whether transfers may start.
-    package var transfers = TransferGate()
+    var transfers = TransferGate()
 
     // Blocks in use and their hold counts.
     var ledger: BlockLedger
     var forecast: OutputForecast
     /// Bytes of pixels that do not count as decoder output because their holders may be waiting for
     /// other pixels. Their holders enforce a separate limit.
-    package var pixelBytesApart: UInt64 = 0
+    var pixelBytesApart: UInt64 = 0
     /// The time of the last release per pool.
     var lastReleases: [Instant?]
 
     // Suspected and quarantined work.
     var quarantine: Quarantine
-    package internal(set) var metrics = DispatchMetrics()
+    var metrics = DispatchMetrics()
 
-    /// The time of the current event.
-    package var now = Instant(nanoseconds: 0)
-    /// Actions for workers, in order. The event handler collects them.
-    package var actions: [DispatchAction] = []
+    let shared: SharedState
     /// Pending completions of jobs and departures of workers.
-    package private(set) var completions = Deque<Completion>()
+    private(set) var completions = Deque<Completion>()
 
     /// Creates a dispatcher without workers and jobs.
-    package init(limits: DispatchLimits) {
+    init(limits: DispatchLimits, _ shared: SharedState) {
         self.limits = limits
+        self.shared = shared
         jobs = JobTable(limits)
         roster = WorkerRoster(pools: limits.pools.all.count)
         lastReleases = limits.pools.all.map { _ in nil }
@@ -60,10 +57,13 @@ package struct Dispatcher: Sendable {
             entriesMax: limits.quarantineMax, milliseconds: limits.quarantineMilliseconds)
     }
 
-    /// Returns the oldest pending completion; each is returned once.
-    package mutating func nextCompletion() -> Completion? { completions.popFirst() }
+    /// The time of the current event.
+    var now: Instant { shared.now }
 
-    mutating func complete(_ completion: Completion) { completions.append(completion) }
+    /// Returns the oldest pending completion; each is returned once.
+    func nextCompletion() -> Completion? { completions.popFirst() }
+
+    func complete(_ completion: Completion) { completions.append(completion) }
 
     /// The most recently issued numbers.
     struct Numbers: Sendable {
@@ -73,21 +73,8 @@ package struct Dispatcher: Sendable {
     }
 }
 
-/// An instruction to a worker.
-package indirect enum DispatchAction: Sendable {
-    case assign(WorkerID, Job)
-    /// Cancels a job that is no longer wanted.
-    case cancelJob(WorkerID, JobID)
-    /// Changes the deadline or class of a job.
-    case adjust(WorkerID, JobAdjustment)
-    /// Releases blocks to their producer, either at once or together with the next message.
-    case release(WorkerID, [BlockID], isPrompt: Bool)
-    /// Ends the session of a worker that violated the protocol.
-    case expel(WorkerID, ImageError)
-}
-
 /// The outcome of a job, or the departure of a worker.
-package indirect enum Completion: Sendable {
+indirect enum Completion: Sendable {
     /// A worker started a transfer; sent once per attempt.
     case began(JobID, TransferSerial)
     /// Transfer progress, with the block of any partial output. The receiver must drop the block.
@@ -105,19 +92,19 @@ package indirect enum Completion: Sendable {
     case unclaimed(BlockReference, WorkerID)
 
     /// A finished job.
-    package struct Ended: Sendable {
+    struct Ended: Sendable {
         /// The job's number.
-        package let id: JobID
-        package let stage: JobStage
+        let id: JobID
+        let stage: JobStage
         /// The worker that held the job last; `nil` if the job ended while waiting.
-        package let worker: WorkerID?
+        let worker: WorkerID?
         /// Milliseconds spent waiting.
-        package let waited: Double
+        let waited: Double
         /// Milliseconds of work in the last attempt, as reported by the worker.
-        package let worked: Double
+        let worked: Double
 
         /// Creates a record for a composite job, which has its own number.
-        package init(
+        init(
             _ id: JobID, _ stage: JobStage, worker: WorkerID?, waited: Double, worked: Double
         ) {
             (self.id, self.stage, self.worker) = (id, stage, worker)
@@ -132,12 +119,12 @@ package indirect enum Completion: Sendable {
 }
 
 /// A worker that left.
-package struct Departure: Sendable {
+struct Departure: Sendable {
     /// The worker's session.
-    package let worker: WorkerID
-    package let kind: WorkerKind
+    let worker: WorkerID
+    let kind: WorkerKind
     /// The worker's pool.
-    package let pool: PoolID
+    let pool: PoolID
     /// The crash record, if the worker left one.
     let crash: CrashRecord?
     /// Whether the worker vanished without a record, that is, it wasn't draining and its session
@@ -146,60 +133,60 @@ package struct Departure: Sendable {
 }
 
 /// A job to submit, with everything besides the work itself.
-package struct Submission: Sendable {
+struct Submission: Sendable {
     /// The work to do.
-    package let spec: JobSpec
+    let spec: JobSpec
     /// The urgency of the job and the flows that want it.
-    package var urgency: Urgency
+    var urgency: Urgency
     /// The block that the job reads. The dispatcher holds it, and `overlays`, for the lifetime of
     /// the job.
-    package var input: BlockHandle?
+    var input: BlockHandle?
     /// Additional blocks that the job reads; held like `input`.
-    package var overlays: [BlockHandle] = []
+    var overlays: [BlockHandle] = []
     /// Smaller ranks are scheduled first within a class and worker kind: 0 to 3.
-    package var rank: UInt8 = 2
+    var rank: UInt8 = 2
     /// The suspect to record evidence against if a worker crashes with the job.
-    package var suspect: Suspect?
+    var suspect: Suspect?
     /// The producer of the bytes to be stored: the suspect to record evidence against if they are
     /// not the declared image.
-    package var maker: Suspect?
+    var maker: Suspect?
     /// The pools that may run a decode, in order of preference; empty means all.
-    package var coders: [String] = []
+    var coders: [String] = []
     /// Whether only external workers may run a transform: for custom steps, and for formats that
     /// only an external pool is granted.
-    package var isExternal = false
+    var isExternal = false
     /// Log context of the request that started the work.
-    package var logContext = LogContext()
+    var logContext = LogContext()
     /// Whether the job may wait for space. Jobs without a waiting reply don't wait.
-    package var waitsForSpace = true
+    var waitsForSpace = true
     /// Whether progress reports are requested.
-    package var wantsProgress = false
+    var wantsProgress = false
     /// Whether the partial data of a transfer is requested.
-    package var wantsArrived = false
+    var wantsArrived = false
     /// The only pool that may run the job, at most once: an external cache.
-    package var externalCache: PoolID?
+    var externalCache: PoolID?
     /// Whether the job is attempted at most once and is dropped if its worker is lost, if space is
     /// missing, or if other work needs the worker.
-    package var isExpendable = false
+    var isExpendable = false
 
     /// Creates a submission without inputs and without suspects.
-    package init(_ spec: JobSpec, _ urgency: Urgency) {
+    init(_ spec: JobSpec, _ urgency: Urgency) {
         self.spec = spec
         self.urgency = urgency
     }
 }
 
 /// The work of a job; immutable and shared by all attempts.
-package final class JobSpec: Sendable {
-    package let work: JobWork
-    package let kind: WorkerKind
-    package let stage: JobStage
+final class JobSpec: Sendable {
+    let work: JobWork
+    let kind: WorkerKind
+    let stage: JobStage
     /// The cost in the unit of the stage.
-    package let cost: UInt64
+    let cost: UInt64
     /// The target host of a transfer.
-    package let host: HostName?
+    let host: HostName?
 
-    package init(_ work: JobWork, host: HostName? = nil) {
+    init(_ work: JobWork, host: HostName? = nil) {
         self.work = work
         kind = work.kind
         stage = work.stage

@@ -32,8 +32,7 @@ struct FairQueue: Sendable {
     /// host.
     mutating func enter(_ entry: StageQueue.Entry, in flow: FlowID, _ host: HostName?) {
         count += 1
-        let mayBeNext = flows.change(flow, from: FlowQueue()) { $0.enter(entry, host) }
-        if mayBeNext { wake(flow) }
+        if flows[flow, default: FlowQueue()].enter(entry, host) { wake(flow) }
     }
 
     /// Adds a debt to a flow in which a job was just queued, if the flow is that of an HTTP client;
@@ -49,13 +48,13 @@ struct FairQueue: Sendable {
     /// Schedules a turn for a flow that may have a next job, and for its owner.
     mutating func wake(_ flow: FlowID) {
         guard flows[flow] != nil else { return }
-        turns.change(flow.owner, from: FairTurns()) { $0.wake(flow, isPrepaid: flow.isRequeued) }
+        turns[flow.owner, default: FairTurns()].wake(flow, isPrepaid: flow.isRequeued)
         owners.wake(flow.owner, isPrepaid: flow.isRequeued)
     }
 
     /// Wakes a flow in which jobs waited for a host, one of whose transfers has ended.
     mutating func wake(_ flow: FlowID, after host: HostName) {
-        if flows.change(flow, { $0.resume(host) }) == true { wake(flow) }
+        if flows[flow]?.resume(host) == true { wake(flow) }
     }
 
     private func isAwake(_ flow: FlowID) -> Bool { turns[flow.owner]?.isAwake(flow) == true }
@@ -65,11 +64,8 @@ struct FairQueue: Sendable {
     mutating func leave(_ flow: FlowID) {
         count -= 1
         guard count > 0 else { return self = FairQueue() }
-        let left = flows.change(flow) {
-            $0.count -= 1
-            return $0.count
-        }
-        if left == 0, !isAwake(flow) { forget(flow) }
+        flows[flow]?.count -= 1
+        if flows[flow]?.count == 0, !isAwake(flow) { forget(flow) }
     }
 
     private mutating func forget(_ flow: FlowID) {
@@ -102,17 +98,15 @@ struct FairQueue: Sendable {
         of owner: FlowOwner, at index: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
-        while let turn = turns.change(owner, { $0.pop() }) ?? nil {
+        while let turn = turns[owner]?.pop() {
             let queued = StageQueue.QueuedFlow(queue: index, flow: turn.key)
             if share?.isClosed(to: turn.key.holder) == true {
                 share?.stepAside(queued)
                 continue
             }
-            switch flows.change(turn.key, { $0.next(of: queued, &gates, isCurrent) }) ?? .nothing {
+            switch flows[turn.key]?.next(of: queued, &gates, isCurrent) ?? .nothing {
             case .job(let entry):
-                turns.change(owner) {
-                    $0.charge(turn, entry.cost, isPrepaid: turn.key.isRequeued)
-                }
+                turns[owner]?.charge(turn, entry.cost, isPrepaid: turn.key.isRequeued)
                 return (entry, turn.key)
             case .closed: continue
             case .nothing: forget(turn.key)
@@ -175,7 +169,7 @@ struct FlowQueue: Sendable {
     mutating func enter(_ entry: StageQueue.Entry, _ host: HostName?) -> Bool {
         count += 1
         let isNew = strands[host] == nil
-        strands.change(host, from: Strand()) { $0.entries.push(entry) }
+        strands[host, default: Strand()].entries.push(entry)
         // A strand that stepped aside is resumed when a transfer of its host ends.
         guard isNew || strands[host]?.head != nil else { return false }
         if strands[host]?.head.map({ entry.order < $0 }) ?? true {
@@ -186,7 +180,7 @@ struct FlowQueue: Sendable {
 
     /// Gives a strand a head.
     private mutating func announce(_ host: HostName?, _ order: Int64) {
-        strands.change(host) { $0.head = order }
+        strands[host]?.head = order
         heads.push(Head(order: order, host: host))
     }
 
@@ -208,7 +202,7 @@ struct FlowQueue: Sendable {
                     gates.stepAside(queued, for: host)
                     continue
                 }
-                strands.change(head.host) { _ = $0.entries.pop() }
+                _ = strands[head.host]?.entries.pop()
                 _ = heads.pop()
                 announceNext(of: head.host)
                 return .job(top)
@@ -390,14 +384,9 @@ struct FairShare: Sendable {
     /// Counts a slot as occupied by a flow.
     mutating func occupy(_ flow: FlowID) {
         count += 1
-        let isFirst = held.change(flow, from: 0) {
-            $0 += 1
-            return $0 == 1
-        }
-        owners.change(flow.owner, from: Owner()) {
-            $0.count += 1
-            if isFirst { $0.flows += 1 }
-        }
+        held[flow, default: 0] += 1
+        owners[flow.owner, default: Owner()].count += 1
+        if held[flow] == 1 { owners[flow.owner]?.flows += 1 }
     }
 
     /// Counts a slot that a flow occupied as free.
@@ -405,11 +394,8 @@ struct FairShare: Sendable {
         count -= 1
         let left = count(of: flow) - 1
         held[flow] = left > 0 ? left : nil
-        let ofOwner = owners.change(flow.owner) {
-            $0.count -= 1
-            if left == 0 { $0.flows -= 1 }
-            return $0.count
-        }
-        if ofOwner == 0 { owners[flow.owner] = nil }
+        owners[flow.owner]?.count -= 1
+        if left == 0 { owners[flow.owner]?.flows -= 1 }
+        if owners[flow.owner]?.count == 0 { owners[flow.owner] = nil }
     }
 }

@@ -1,8 +1,8 @@
-package import Model
+import Model
 
 /// The flow in which a job is queued. Within a class and rank, flows are served in fair turns, by
 /// cost (`FairQueue`).
-package enum FlowID: Hashable, Sendable {
+enum FlowID: Hashable, Sendable {
     /// Jobs that were assigned before and were put back. They have already been charged and go
     /// first. The payload is the session they belong to, or `nil` for the coordinator's own work.
     case requeued(Session?)
@@ -12,13 +12,13 @@ package enum FlowID: Hashable, Sendable {
     case client(Session)
 
     /// A session, the owner of its share, and the HTTP client that it acts for.
-    package struct Session: Hashable, Sendable {
+    struct Session: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
         /// The number that a gateway gave the HTTP client; 0 means none in particular.
         let httpClient: UInt64
 
-        package init(client: ClientID, owner: ShareOwner, httpClient: UInt64 = 0) {
+        init(client: ClientID, owner: ShareOwner, httpClient: UInt64 = 0) {
             self.client = client
             self.owner = owner
             self.httpClient = httpClient
@@ -43,7 +43,7 @@ package enum FlowID: Hashable, Sendable {
     }
 
     /// The owner whose flows take turns and share slots with this one.
-    package var owner: FlowOwner {
+    var owner: FlowOwner {
         switch self {
         case .requeued(let session): FlowOwner(isRequeued: true, owner: session?.owner)
         case .coordinator: FlowOwner(isRequeued: false, owner: nil)
@@ -77,11 +77,11 @@ extension FlowID: Comparable {
         }
     }
 
-    package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
+    static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
 
     /// Clients don't choose session numbers, so a cheap hash suffices; they choose the numbers of
     /// HTTP clients, which therefore need `Hasher`.
-    package func _rawHashValue(seed: Int) -> Int {
+    func _rawHashValue(seed: Int) -> Int {
         let (rank, number, httpClient) = order
         let session = number << 2 | UInt64(rank)
         guard httpClient != 0 else { return session.spread(seed: seed) }
@@ -95,25 +95,25 @@ extension FlowID: Comparable {
 
 /// The flows that want one piece of work, starting with the flow that began it. The job is queued
 /// in each of them and assigned when the first one is served.
-package struct Flows: Hashable, Sendable {
+struct Flows: Hashable, Sendable {
     /// The flow that began the work.
-    package private(set) var first: FlowID
+    private(set) var first: FlowID
     /// Flows that joined later.
-    package private(set) var others: [FlowID] = []
+    private(set) var others: [FlowID] = []
 
     /// The largest number of tracked flows. Beyond this many owners, another flow hardly makes a
     /// job start sooner.
-    package static let countMax = 8
+    static let countMax = 8
 
-    package init(_ first: FlowID) { self.first = first }
+    init(_ first: FlowID) { self.first = first }
 
     /// Whether there is only one flow.
-    package var isSingle: Bool { others.isEmpty }
-    package var count: Int { 1 + others.count }
+    var isSingle: Bool { others.isEmpty }
+    var count: Int { 1 + others.count }
 
-    package func contains(_ flow: FlowID) -> Bool { first == flow || others.contains(flow) }
+    func contains(_ flow: FlowID) -> Bool { first == flow || others.contains(flow) }
 
-    package mutating func unite(_ more: Flows) {
+    mutating func unite(_ more: Flows) {
         unite(more.first)
         for flow in more.others { unite(flow) }
     }
@@ -137,7 +137,7 @@ package struct Flows: Hashable, Sendable {
     }
 
     /// Returns the first flow that matches the predicate.
-    package func first(where isMeant: (FlowID) -> Bool) -> FlowID? {
+    func first(where isMeant: (FlowID) -> Bool) -> FlowID? {
         isMeant(first) ? first : others.first(where: isMeant)
     }
 
@@ -155,19 +155,19 @@ package struct Flows: Hashable, Sendable {
 }
 
 /// The client process that owns a session and its share.
-package enum ShareOwner: Hashable, Sendable {
+enum ShareOwner: Hashable, Sendable {
     /// The process, whose sessions share one share.
     case process(Int32)
     /// The session itself, because its process is unknown.
     case session(ClientID)
 
-    package init(_ process: Int32?, _ session: ClientID) {
+    init(_ process: Int32?, _ session: ClientID) {
         self = process.map { .process($0) } ?? .session(session)
     }
 }
 
 /// The unit of fairness: flows of the same owner divide one share.
-package struct FlowOwner: Hashable, Comparable, Sendable {
+struct FlowOwner: Hashable, Comparable, Sendable {
     /// Whether the jobs were assigned before and were put back.
     let isRequeued: Bool
     /// The owner; `nil` for the coordinator.
@@ -183,25 +183,25 @@ package struct FlowOwner: Hashable, Comparable, Sendable {
     }
 
     /// Clients don't choose process and session numbers, so a cheap hash suffices.
-    package func _rawHashValue(seed: Int) -> Int {
+    func _rawHashValue(seed: Int) -> Int {
         let (rank, kind, number) = order
         return (number << 3 | UInt64(rank << 2 | kind)).spread(seed: seed)
     }
 
-    package static func < (left: FlowOwner, right: FlowOwner) -> Bool { left.order < right.order }
+    static func < (left: FlowOwner, right: FlowOwner) -> Bool { left.order < right.order }
 }
 
 /// The urgency of a piece of work: its class, its deadline, and the flows that want it.
-package struct Urgency: Hashable, Sendable {
-    package var priority: Priority
-    package var deadline: Instant
-    package var flows = Flows(.coordinator)
+struct Urgency: Hashable, Sendable {
+    var priority: Priority
+    var deadline: Instant
+    var flows = Flows(.coordinator)
 
     /// The urgency of unwanted work.
-    package static let none = Urgency(priority: .low, deadline: Instant(nanoseconds: 0))
+    static let none = Urgency(priority: .low, deadline: Instant(nanoseconds: 0))
 
     /// The same urgency without a deadline, for work that must finish even if nothing waits for it.
-    package var unbounded: Urgency {
+    var unbounded: Urgency {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max), flows: flows)
     }
 
@@ -211,7 +211,7 @@ package struct Urgency: Hashable, Sendable {
     }
 
     /// Urgency without a deadline for the coordinator's own work.
-    package static func unbounded(_ priority: Priority) -> Urgency {
+    static func unbounded(_ priority: Priority) -> Urgency {
         Urgency(priority: priority, deadline: Instant(nanoseconds: .max))
     }
 }

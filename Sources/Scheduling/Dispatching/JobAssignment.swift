@@ -1,16 +1,16 @@
-package import Model
+import Model
 
 // Submitting and abandoning jobs.
 extension Dispatcher {
     /// Appends a new job to its queue and holds the blocks that it reads. The job fails immediately
     /// if the configuration permits no pool to do the work.
-    package mutating func submit(_ submission: Submission) -> JobID {
+    func submit(_ submission: Submission) -> JobID {
         submit(submission, probe: nil)
     }
 
-    mutating func submit(_ submission: Submission, probe: ActiveJob.Probe?) -> JobID {
+    func submit(_ submission: Submission, probe: ActiveJob.Probe?) -> JobID {
         let id = jobs.nextID()
-        var job = ActiveJob(id, submission, probe: probe, at: now)
+        let job = ActiveJob(id, submission, probe: probe, at: now)
         do throws(ImageError) {
             job.pool = try route(submission)
         } catch {
@@ -25,27 +25,27 @@ extension Dispatcher {
 
     /// Abandons a job; it won't complete. A waiting job is removed. A running job is canceled, but
     /// keeps its worker slot and its inputs until the worker answers.
-    package mutating func abandon(_ id: JobID) {
+    func abandon(_ id: JobID) {
         guard let job = jobs[id] else { return }
         switch job.place {
         case .queued, .parked, .disputed, .delayed: forget(job)
         case .held(let worker):
-            jobs.disown(id)
-            if roster.contains(worker) { stop(id, at: worker) }
+            job.isWanted = false
+            if roster.contains(worker) { stop(job, at: worker) }
         }
     }
 
     /// Whether the job exists and isn't assigned to a worker.
-    package func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
+    func isWaiting(_ id: JobID) -> Bool { jobs[id]?.isWaiting == true }
 
     /// Whether the job is a transfer that isn't assigned to a worker.
-    package func isWaitingTransfer(_ id: JobID) -> Bool {
+    func isWaitingTransfer(_ id: JobID) -> Bool {
         jobs[id].map { $0.isWaiting && $0.kind == .download } ?? false
     }
 
     /// Returns the pool of a waiting job if the pool has no connected workers; `nil` if a worker
     /// has the job or may get it.
-    package func missingWorkers(for id: JobID) -> MissingWorkers? {
+    func missingWorkers(for id: JobID) -> MissingWorkers? {
         guard let job = jobs[id], job.isWaiting, roster.members(of: job.pool).isEmpty else {
             return nil
         }
@@ -54,23 +54,23 @@ extension Dispatcher {
     }
 
     /// Tells a worker to stop a job, once. The worker must answer within the silence limit.
-    mutating func stop(_ id: JobID, at worker: WorkerID) {
-        guard let job = jobs[id], !job.isStopped else { return }
-        actions.append(.cancelJob(worker, id))
+    func stop(_ job: ActiveJob, at worker: WorkerID) {
+        guard !job.isStopped else { return }
+        shared.actions.append(.cancelJob(worker, job.id))
         let isShared = job.kind == .cache || job.kind == .download
         let silence = isShared ? limits.sharedSilenceMilliseconds : limits.silenceMilliseconds
-        jobs.stop(id, at: now, alarm: now.adding(milliseconds: silence))
+        jobs.stop(job, at: now, alarm: now.adding(milliseconds: silence))
     }
 
     /// Removes a job and releases the blocks that it holds.
-    mutating func forget(_ job: ActiveJob) {
+    func forget(_ job: ActiveJob) {
         jobs.remove(job.id)
         if let input = job.submission.input { drop(input) }
         for overlay in job.submission.overlays { drop(overlay) }
     }
 
     /// Frees the worker slot of a job.
-    mutating func vacate(_ job: ActiveJob) {
+    func vacate(_ job: ActiveJob) {
         guard let worker = job.worker else { return }
         roster.tookBack(worker, as: job.share)
         jobs.vacated(job)
@@ -80,11 +80,11 @@ extension Dispatcher {
 // Assignment: chooses jobs for workers with free capacity (SEMANTICS §9.1).
 extension Dispatcher {
     /// Assigns waiting jobs while workers have credit.
-    package mutating func dispatch() {
+    func dispatch() {
         for pool in limits.pools.workers { dispatch(in: pool) }
     }
 
-    private mutating func dispatch(in pool: PoolID) {
+    private func dispatch(in pool: PoolID) {
         while jobs.queued(in: pool) > 0, hasBudget(pool), isOpen(pool),
             let worker = roster.next(of: pool), let next = nextJob(of: pool)
         {
@@ -96,7 +96,7 @@ extension Dispatcher {
     /// Cancels expendable jobs if other jobs wait and the pool has no free worker. Except in cache
     /// pools, whose workers are soon free, also cancels those that are still queued, because they
     /// hold blocks that other jobs need.
-    private mutating func makeWay(in pool: PoolID) {
+    private func makeWay(in pool: PoolID) {
         guard !jobs.expendable.isEmpty else { return }
         let ours = jobs.expendable.sorted().compactMap { jobs[$0] }.filter { $0.pool == pool }
         let isInTheWay =
@@ -112,7 +112,7 @@ extension Dispatcher {
     /// Whether an expendable job would start immediately: the built-in pool of the kind has a free
     /// worker and an empty queue, and runs fewer low-priority and expendable jobs than the share of
     /// low-priority jobs permits.
-    package func isIdle(_ kind: WorkerKind) -> Bool {
+    func isIdle(_ kind: WorkerKind) -> Bool {
         let pool = PoolID(kind)
         let credit = roster.credit(of: pool)
         return jobs.queued(in: pool) == 0 && credit.free > 0
@@ -124,7 +124,7 @@ extension Dispatcher {
         .cancelled, "preempted by other work: try again")
 
     /// Returns the next job, or `nil` if all waiting jobs wait for something other than a worker.
-    private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {
+    private func nextJob(of pool: PoolID) -> StageQueue.Next? {
         let credit = roster.credit(of: pool)
         return jobs.next(of: pool, withLow: hasLowShare(credit), free: credit.free)
     }
@@ -137,12 +137,13 @@ extension Dispatcher {
         max(1, credit.window / max(1, limits.lowShareDivisor))
     }
 
-    private mutating func assign(_ next: StageQueue.Next, to worker: WorkerID) {
+    private func assign(_ next: StageQueue.Next, to worker: WorkerID) {
         guard let job = jobs.assign(next, to: worker, at: now) else { return }
         metrics.assigned(job.stage, since: job.waitingSince, at: now)
+        shared.counters.assigned(job.stage)
         roster.gave(worker, as: job.share)
         if job.stage == .fetch { complete(.began(job.id, numbers.transfer.next())) }
-        actions.append(
+        shared.actions.append(
             .assign(
                 worker,
                 Job(
@@ -156,50 +157,49 @@ extension Dispatcher {
 // Changes of urgency and interest for submitted jobs.
 extension Dispatcher {
     /// Updates the urgency of a job after its subscribers changed.
-    package mutating func reprioritize(_ id: JobID, _ urgency: Urgency) {
+    func reprioritize(_ id: JobID, _ urgency: Urgency) {
         guard let job = jobs[id] else { return }
         let urgency = urgency.bounded(job.stage)
         guard job.urgency != urgency else { return }
         jobs.want(job, urgency)
         switch job.place {
         case .queued, .parked, .disputed: break
-        case .delayed(let delay): watch(id, delay)
-        case .held(let worker): notifyIfMoved(id, worker)
+        case .delayed(let delay): watch(job, delay)
+        case .held(let worker): notifyIfMoved(job, worker)
         }
     }
 
     /// Notifies the worker of a new class, or of a deadline that moved by more than a second.
-    private mutating func notifyIfMoved(_ id: JobID, _ worker: WorkerID) {
-        guard let job = jobs[id], canNotify(job, at: worker) else { return }
+    private func notifyIfMoved(_ job: ActiveJob, _ worker: WorkerID) {
+        guard canNotify(job, at: worker) else { return }
         let (new, sent) = (job.effective, job.sent)
         let moved = max(new.deadline, sent.deadline).milliseconds(
             since: min(new.deadline, sent.deadline))
         guard new.priority != sent.priority || moved > 1_000 else { return }
-        jobs.recordSent(id, new)
-        if let changed = jobs[id] { roster.changed(worker, from: job.share, to: changed.share) }
+        let share = job.share
+        jobs.recordSent(job, new)
+        roster.changed(worker, from: share, to: job.share)
         adjust(job, to: new, at: worker)
     }
 
     /// Requests progress reports for a job from now on. Workers report only on request because each
     /// report wakes three processes.
-    package mutating func requestProgress(of id: JobID) {
+    func requestProgress(of id: JobID) {
         guard let job = jobs[id], !job.wantsProgress else { return }
-        jobs.requestProgress(of: id)
-        notifyInterests(about: id)
+        job.wantsProgress = true
+        notifyInterests(about: job)
     }
 
     /// Requests the partial data of a transfer from now on.
-    package mutating func requestPartialData(of id: JobID) {
+    func requestPartialData(of id: JobID) {
         guard let job = jobs[id], !job.wantsArrived else { return }
-        jobs.requestPartialData(of: id)
-        notifyInterests(about: id)
+        job.wantsArrived = true
+        notifyInterests(about: job)
     }
 
     /// Notifies the worker of changed interests.
-    private mutating func notifyInterests(about id: JobID) {
-        guard let job = jobs[id], let worker = job.worker, canNotify(job, at: worker) else {
-            return
-        }
+    private func notifyInterests(about job: ActiveJob) {
+        guard let worker = job.worker, canNotify(job, at: worker) else { return }
         adjust(job, to: job.sent, at: worker)
     }
 
@@ -208,8 +208,8 @@ extension Dispatcher {
         !job.isStopped && roster.contains(worker)
     }
 
-    private mutating func adjust(_ job: ActiveJob, to urgency: Urgency, at worker: WorkerID) {
-        actions.append(
+    private func adjust(_ job: ActiveJob, to urgency: Urgency, at worker: WorkerID) {
+        shared.actions.append(
             .adjust(
                 worker,
                 JobAdjustment(
@@ -219,19 +219,18 @@ extension Dispatcher {
     }
 
     /// Updates the timer of a delayed job after its subscribers or their deadlines changed.
-    private mutating func watch(_ id: JobID, _ delay: RetryDelay) {
-        guard let job = jobs[id] else { return }
+    private func watch(_ job: ActiveJob, _ delay: RetryDelay) {
         let moment = delay.until < job.urgency.deadline ? delay.until : now
-        if job.alarm != moment { jobs.setAlarm(id, at: moment) }
+        if job.alarm != moment { jobs.setAlarm(job, at: moment) }
     }
 }
 
 /// Limits the number of transfers at workers, across all download pools.
-package struct TransferGate: Hashable, Sendable {
+struct TransferGate: Hashable, Sendable {
     /// The largest number of concurrent transfers; `nil` means as many as workers accept.
-    package var heldMax: Int?
+    var heldMax: Int?
     /// Whether no transfer may start (SEMANTICS §10.17); running transfers continue.
-    package var isSuspended = false
+    var isSuspended = false
 
     /// Whether another transfer may start in addition to `held`.
     func isOpen(beside held: Int) -> Bool { !isSuspended && held < heldMax ?? .max }
@@ -251,12 +250,12 @@ extension Dispatcher {
 // once, with a retry time (SEMANTICS §9.3).
 extension Dispatcher {
     /// Returns the error that refuses new jobs of a stage over its limit; `nil` below the limit.
-    package mutating func refusal(in stage: JobStage) -> ImageError? {
+    func refusal(in stage: JobStage) -> ImageError? {
         let isFirst = stage == .fetch || stage == .query
         let bound = limits.queuedCostMax[stage]
         let load = jobs.load(of: stage)
         guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
-        metrics.refused[stage, default: 0] += 1
+        shared.counters.refused[stage, default: 0] += 1
         // Suggest retrying when the queue is a tenth below its limit, so that several retries fit.
         let goal = min(load.backlog, bound) / 10 * 9
         return .busy(
@@ -265,13 +264,13 @@ extension Dispatcher {
     }
 
     /// Whether the stage's queue is over its limit, so that deferrable work must not be started.
-    package func isFull(_ stage: JobStage) -> Bool {
+    func isFull(_ stage: JobStage) -> Bool {
         jobs.load(of: stage).backlog >= limits.queuedCostMax[stage]
     }
 
     /// Whether the queue of the kind's built-in pool has space for another job. Additional pools
     /// refuse jobs themselves when their queues are full.
-    package func hasRoom(_ kind: WorkerKind) -> Bool {
+    func hasRoom(_ kind: WorkerKind) -> Bool {
         jobs.queued(in: PoolID(kind)) < limits.queuedJobsMax
     }
 

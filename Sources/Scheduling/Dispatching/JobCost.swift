@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 extension JobWork {
     /// The cost of the job in the unit of its stage, at least 1. Fair queueing, queue limits and
@@ -51,7 +51,7 @@ extension TransformWork {
 
     /// Returns the work restricted to the first accepted format that can hold the result and is
     /// fast enough to encode; no format remains if none qualifies.
-    package func accepting(atMost costMax: UInt64) -> TransformWork {
+    func accepting(atMost costMax: UInt64) -> TransformWork {
         var work = self
         for format in acceptedInOrder where output.format == nil {
             work.output.accepted = [format]
@@ -70,7 +70,7 @@ extension TransformWork {
     }
 
     /// Returns an error if encoding the result would occupy a transformer for too long.
-    package func refusal(atMost costMax: UInt64) -> ImageError? {
+    func refusal(atMost costMax: UInt64) -> ImageError? {
         resultSize.flatMap {
             output.refusal(of: $0, encodingCost, frames: producedFrames, atMost: costMax)
         }
@@ -82,7 +82,7 @@ extension PaintWork {
 
     /// Restricts a solid-color image to the first accepted format that is fast enough to encode; no
     /// format remains if none qualifies.
-    package func accepting(atMost costMax: UInt64) -> PaintWork {
+    func accepting(atMost costMax: UInt64) -> PaintWork {
         var work = self
         for format in output.accepted where output.format == nil {
             work.output.accepted = [format]
@@ -93,14 +93,14 @@ extension PaintWork {
     }
 
     /// Returns an error if encoding the solid-color image would take too long.
-    package func refusal(atMost costMax: UInt64) -> ImageError? {
+    func refusal(atMost costMax: UInt64) -> ImageError? {
         output.refusal(of: size, encodingCost, atMost: costMax)
     }
 }
 
 extension ImageRequest {
     /// Throws if the result would be refused, as far as that can be determined without the source.
-    package func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
+    func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
         guard let format = output.format, let size = certainSize else { return }
         let encodingCost = format.traits.encodingCost(output)
         if let error = output.refusal(of: size, encodingCost, atMost: costMax) { throw error }

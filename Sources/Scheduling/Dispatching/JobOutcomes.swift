@@ -1,11 +1,11 @@
-package import Model
+import Model
 
 // Handling of job outcomes.
 extension Dispatcher {
     /// Accepts the first outcome for the attempt that the worker holds; for any other outcome, only
     /// its blocks are released. `hasReaders` is whether clients read blocks in `results/`, so that
     /// space may be freed there.
-    package mutating func collect(
+    func collect(
         _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
     ) {
         guard roster.contains(worker) else { return }
@@ -41,12 +41,13 @@ extension Dispatcher {
         succeeded(job, result, outcome.workMicroseconds, at: worker)
     }
 
-    private mutating func succeeded(
+    private func succeeded(
         _ job: ActiveJob, _ result: JobResult, _ microseconds: UInt64, at worker: WorkerID
     ) {
         acquit(job, result)
         if case .fetched(let body) = result, let account = body.account {
-            metrics.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
+            metrics.transferred(account, atMost: limits.jobMilliseconds[job.stage])
+            shared.counters.transfers.add(account)
         }
         // Takes the result's blocks before the job drops its inputs.
         let blocks = registerBlocks(result, from: worker)
@@ -59,34 +60,63 @@ extension Dispatcher {
 
     // MARK: - Failure
 
-    /// Ends the job, with six exceptions: a job that found no space waits for it; a job that its
-    /// worker gave up on its own goes to another worker; an unreadable input is searched for
-    /// elsewhere; a producer of bytes that are not the declared image loses its session; an image
-    /// that an external decoder doesn't support goes to the next decoder; and an origin may be
-    /// retried.
-    private mutating func failed(
+    /// Handles a reported failure of a job, which no worker holds any more.
+    private func failed(
         _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
     ) {
-        guard !job.isOfExternalCache else { return ended(job, error) }
-        switch error.code {
-        case .arenaFull:
-            if job.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }
-            return ended(job, Self.noSpace)
-        case .cancelled where job.isStopped, .shuttingDown where job.isStopped:
-            return ended(
-                job, ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
-        case .cancelled, .shuttingDown: return lost(job.id)
-        case .stale where job.submission.input != nil && !job.isExpendable:
-            return inputLost(job, at: worker)
-        case .badImageData where job.kind == .cache: return inputForged(job)
-        case .unsupportedFormat where asksNextCoder(job): return
-        default: if delay(job, after: error) { return }
+        switch decision(after: error, of: job, hasReaders: hasReaders) {
+        case .end(let error): ended(job, error)
+        case .again: lost(job)
+        case .waitForSpace: jobs.park(job, at: now)
+        case .retry(let delay): jobs.delay(job, delay, at: now)
+        case .checkInput: inputLost(job, at: worker)
+        case .blameProducer: inputForged(job)
+        case .nextDecoder(let pool): move(job, to: pool)
         }
-        ended(job, Self.counting(job.retries + 1, in: error))
+    }
+
+    /// What follows the failure of a job.
+    private enum Decision {
+        /// The failure is reported.
+        case end(ImageError)
+        /// Another worker gets the job, as if this one had been lost.
+        case again
+        /// The job waits until there is space.
+        case waitForSpace
+        /// The transfer is repeated after a pause.
+        case retry(RetryDelay)
+        /// The cache checks whether the input is there.
+        case checkInput
+        /// The producer of the input loses its session.
+        case blameProducer
+        /// The next decoder gets the image.
+        case nextDecoder(PoolID)
+    }
+
+    /// The decision table: by cause, by the number of attempts so far and by stage.
+    private func decision(
+        after error: ImageError, of job: ActiveJob, hasReaders: Bool
+    ) -> Decision {
+        switch (error.code, job.stage) {
+        case _ where job.isOfExternalCache: .end(error)
+        case (.arenaFull, _):
+            mayPark(job, hasReaders: hasReaders) ? .waitForSpace : .end(Self.noSpace)
+        case (.cancelled, _) where job.isStopped, (.shuttingDown, _) where job.isStopped:
+            .end(ImageError(.deadlineExceeded, "the \(job.stage.name) stage took too long"))
+        case (.cancelled, _), (.shuttingDown, _): .again
+        case (.stale, _) where job.submission.input != nil && !job.isExpendable: .checkInput
+        case (.badImageData, .store), (.badImageData, .query): .blameProducer
+        case (.unsupportedFormat, .decode):
+            nextDecoder(of: job).map { .nextDecoder($0) } ?? .end(error)
+        case (_, .fetch):
+            retryDelay(of: job, after: error).map { .retry($0) }
+                ?? .end(Self.counting(job.retries + 1, in: error))
+        default: .end(error)
+        }
     }
 
     /// Handles a progress report of a transfer.
-    package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
+    func progressed(_ progress: JobProgress, at worker: WorkerID) {
         guard roster.contains(worker) else { return }
         var (progress, block) = (progress, BlockHandle?.none)
         if let arrived = progress.arrived {
@@ -111,73 +141,69 @@ extension Dispatcher {
 // Jobs that end without a result or start again.
 extension Dispatcher {
     /// Ends a job without a result.
-    mutating func ended(_ job: ActiveJob, _ error: ImageError) {
+    func ended(_ job: ActiveJob, _ error: ImageError) {
         forget(job)
-        if let probe = job.probe { return lost(probe.job) }
+        if let probe = job.probe { return lost(jobs[probe.job]) }
         complete(.failed(Completion.Ended(job), error))
     }
 
     /// Requeues a job whose worker is gone or gave it up. With `goesLast`, the job may have caused
     /// the loss and goes to the end so that it delays no others.
-    mutating func lost(_ id: JobID, goesLast: Bool = false) {
-        guard let job = jobs[id], job.isWanted else { return }
+    func lost(_ job: ActiveJob?, goesLast: Bool = false) {
+        guard let job, job.isWanted else { return }
         guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfExternalCache
         else {
             return ended(job, Self.workerLost)
         }
-        jobs.lost(id)
-        requeue(id, goesLast: goesLast)
+        job.losses += 1
+        requeue(job, goesLast: goesLast)
     }
 
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
     /// jobs.
-    mutating func requeue(_ id: JobID, goesLast: Bool = false) {
-        jobs.requeue(id, goesLast: goesLast, at: now)
-        metrics.requeued += 1
+    func requeue(_ job: ActiveJob, goesLast: Bool = false) {
+        jobs.requeue(job, goesLast: goesLast, at: now)
+        shared.counters.requeued += 1
     }
 
     /// Sets whether the job may wait for space. A parked job that may no longer wait ends as
     /// *busy*, because no subscriber would notice that it never ends.
-    package mutating func waitsForSpace(_ id: JobID, _ may: Bool) {
+    func waitsForSpace(_ id: JobID, _ may: Bool) {
         guard let job = jobs[id], job.waitsForSpace != may else { return }
-        jobs.waitsForSpace(id, may)
+        job.waitsForSpace = may
         if !may, job.place == .parked { ended(job, Self.noSpace) }
     }
 
     static let noSpace = ImageError.busy("there is no space for the payload")
 
     /// The error for work that lost the maximum number of workers.
-    package static let workerLost = ImageError(
+    static let workerLost = ImageError(
         .workerLost, "too many workers were lost while running this job: try again later")
 }
 
 // Retries of transfers after transient origin failures.
 extension Dispatcher {
-    /// Schedules another attempt of a failed transfer; no worker holds it meanwhile. Returns
-    /// `false` if the failure must be reported at once: it isn't transient, the retries are used
-    /// up, the origin asks for a long delay, or no subscriber waits long enough for the next
-    /// attempt.
-    mutating func delay(_ job: ActiveJob, after error: ImageError) -> Bool {
-        guard job.stage == .fetch, job.retries < limits.fetchRetriesMax, Self.isTransient(error)
-        else { return false }
+    /// Returns when to repeat a failed transfer; no worker holds it meanwhile. Returns `nil` if the
+    /// failure must be reported at once: it isn't transient, the retries are used up, the origin
+    /// asks for a long delay, or no subscriber waits long enough for the next attempt.
+    private func retryDelay(of job: ActiveJob, after error: ImageError) -> RetryDelay? {
+        guard job.retries < limits.fetchRetriesMax, Self.isTransient(error) else { return nil }
         let pause = millisecondsToRetry(job, error)
         let hasRetryAfter = error.typedDetails[text: \.retryAfterSeconds] != nil
-        guard !hasRetryAfter || pause <= limits.fetchRetryAfterMilliseconds else { return false }
+        guard !hasRetryAfter || pause <= limits.fetchRetryAfterMilliseconds else { return nil }
         let until = now.adding(milliseconds: pause)
-        guard until < job.urgency.deadline else { return false }
-        jobs.delay(job.id, RetryDelay(until: until, error: error), at: now)
-        return true
+        return until < job.urgency.deadline ? RetryDelay(until: until, error: error) : nil
     }
 
     /// Requeues a delayed transfer when its time has come, or ends it if no subscriber waits that
     /// long.
-    mutating func endDelay(of job: ActiveJob, _ delay: RetryDelay) {
+    func endDelay(of job: ActiveJob, _ delay: RetryDelay) {
         guard delay.until <= now else {
             return ended(job, Self.counting(job.retries, in: delay.error))
         }
-        jobs.endDelay(of: job, at: now)
-        metrics.retries += 1
-        requeue(job.id, goesLast: true)
+        job.waited += now.fractionalMilliseconds(since: job.waitingSince)
+        shared.counters.retries += 1
+        requeue(job, goesLast: true)
     }
 
     /// Whether a retry may succeed soon because the problem is with the origin or the network path.
@@ -227,31 +253,32 @@ struct RetryDelay: Equatable, Sendable {
 extension Dispatcher {
     /// Whether a partial image of this format may be visible before all bytes have arrived.
     /// External decoders decide this themselves for the formats that only they decode.
-    package func mayShowPartially(_ format: ImageFormat?) -> Bool {
+    func mayShowPartially(_ format: ImageFormat?) -> Bool {
         format?.traits.input?.isShownPartially ?? limits.pools.isDecodedElsewhere(format)
     }
 
     /// Whether any pool decodes the format.
-    package func isDecoded(_ format: ImageFormat) -> Bool {
+    func isDecoded(_ format: ImageFormat) -> Bool {
         format.isDecodable || limits.pools.isDecodedElsewhere(format)
     }
 
-    /// Moves the decode to the next suitable pool. Returns `false` if there is none or a built-in
-    /// pool rejected the format.
-    mutating func asksNextCoder(_ job: ActiveJob) -> Bool {
-        guard job.kind == .decode, limits.pools.all[job.pool.index].trust == .external,
-            let pool = limits.pools.coder(
-                after: job.pool, among: job.submission.coders, for: needs(of: job.submission))
-        else { return false }
+    /// Returns the next suitable pool for an image that its decoder doesn't support; `nil` if there
+    /// is none or a built-in pool rejected the format.
+    private func nextDecoder(of job: ActiveJob) -> PoolID? {
+        guard limits.pools.all[job.pool.index].trust == .external else { return nil }
+        return limits.pools.coder(
+            after: job.pool, among: job.submission.coders, for: needs(of: job.submission))
+    }
+
+    private func move(_ job: ActiveJob, to pool: PoolID) {
         do throws(ImageError) {
             if pool != PoolID(.decode) {
                 try checkRoom(in: pool, for: job.submission, claimed: job.inputBytes)
             }
-            jobs.move(job.id, to: pool, at: now)
+            jobs.move(job, to: pool, at: now)
         } catch {
             ended(job, error)
         }
-        return true
     }
 }
 
@@ -259,7 +286,7 @@ extension Dispatcher {
 extension Dispatcher {
     /// Requeues the jobs of a departed worker that are still wanted. Work that needed the worker's
     /// output has been torn down by now and starts again.
-    package mutating func redistribute(after departure: Departure) {
+    func redistribute(after departure: Departure) {
         let worker = departure.worker
         endDisputes(about: worker)
         // Requeued in descending order because each goes ahead of the previous one.
@@ -274,11 +301,10 @@ extension Dispatcher {
             let isBlamed = isBlamed(job, for: departure)
             if let crash = departure.crash, id == accused { accuse(job, crash) }
             if isBlamed { accuseOfLoss(job) }
-            guard let left = jobs[id] else { continue }
-            if left.isWanted {
-                lost(id, goesLast: id == accused || isBlamed)
+            if job.isWanted {
+                lost(job, goesLast: id == accused || isBlamed)
             } else {
-                forget(left)
+                forget(job)
             }
         }
     }
@@ -295,7 +321,7 @@ extension Dispatcher {
 
     /// Returns the job with which the worker crashed or hung, provided that the worker actually
     /// held it.
-    package func crashed(_ departure: Departure) -> JobID? {
+    func crashed(_ departure: Departure) -> JobID? {
         guard let crash = departure.crash, let id = crash.job, let job = jobs[id],
             job.worker == departure.worker, job.attempt == crash.attempt
         else { return nil }
@@ -306,31 +332,31 @@ extension Dispatcher {
 // Timers of jobs; time advances only through events.
 extension Dispatcher {
     /// The time of the next job timer or retry of parked jobs; `nil` if no job waits for a time.
-    package var nextDeadline: Instant? {
+    var nextDeadline: Instant? {
         let retry = jobs.parked.since?.adding(milliseconds: limits.parkedMilliseconds)
         return nextAlarm.min(retry)
     }
 
     /// The time of the next job timer.
-    package var nextAlarm: Instant? { jobs.nextAlarm }
+    var nextAlarm: Instant? { jobs.nextAlarm }
 
     /// Handles the next due timer. Returns `false` if it was already obsolete.
-    package mutating func fireFirstTimer() -> Bool {
+    func fireFirstTimer() -> Bool {
         guard let id = jobs.removeFirstAlarm() else { return false }
         lookAfter(id)
         return true
     }
 
     /// Removes obsolete timers.
-    package mutating func forgetAlarms() { jobs.forgetAlarms() }
+    func forgetAlarms() { jobs.forgetAlarms() }
 
     /// Cancels a job that exceeded its deadline. If the worker doesn't answer the cancellation
     /// either, its session ends (SEMANTICS §7.6).
-    private mutating func lookAfter(_ id: JobID) {
+    private func lookAfter(_ id: JobID) {
         guard let job = jobs[id] else { return }
         if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
         guard let worker = job.worker else { return }
-        guard job.isStopped else { return stop(id, at: worker) }
+        guard job.isStopped else { return stop(job, at: worker) }
         let silent = ImageError(.timedOut, "a worker did not respond to the cancellation of a job")
         expel(worker, silent)
     }
@@ -338,7 +364,7 @@ extension Dispatcher {
 
 /// The order in which transfers began. Of two responses of an origin, the one to the later request
 /// is newer. The initial value precedes the serial of every transfer.
-package struct TransferSerial: Comparable, Hashable, Sendable {
+struct TransferSerial: Comparable, Hashable, Sendable {
     private var number: UInt64 = 0
 
     mutating func next() -> TransferSerial {
@@ -346,12 +372,12 @@ package struct TransferSerial: Comparable, Hashable, Sendable {
         return self
     }
 
-    package static func < (left: TransferSerial, right: TransferSerial) -> Bool {
+    static func < (left: TransferSerial, right: TransferSerial) -> Bool {
         left.number < right.number
     }
 }
 
 extension TransferSerial? {
     /// Whether there was a transfer and it began earlier.
-    package func isBefore(_ other: TransferSerial) -> Bool { map { $0 < other } ?? false }
+    func isBefore(_ other: TransferSerial) -> Bool { map { $0 < other } ?? false }
 }

@@ -1,10 +1,10 @@
-package import Model
+import Model
 
 /// All jobs and their states, with metrics of the waiting ones.
 ///
 /// A job changes state only here, together with its queue entry, the load of its stage, and its
 /// timer. Therefore a job is never in two states, and the loads match the jobs.
-struct JobTable: Sendable {
+struct JobTable {
     private let deadlines: PerStage<Int>
     private let severalEntriesMilliseconds: Int
     private let overdueMilliseconds: Int
@@ -103,7 +103,7 @@ struct JobTable: Sendable {
     }
 
     /// Adds a new job that waits for a worker of its pool.
-    mutating func enter(_ job: consuming ActiveJob) {
+    mutating func enter(_ job: ActiveJob) {
         job.ticket = queues[job.pool.index].enter(job)
         loads[job.load].enter(job)
         claims[job.pool.index] += job.inputBytes
@@ -134,14 +134,11 @@ struct JobTable: Sendable {
     mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
         -> ActiveJob?
     {
-        guard let index = jobs.index(forKey: next.job) else { return nil }
-        let waiting = jobs.values[index]
-        queues[waiting.pool.index].leave(waiting.ticket)
-        loads[waiting.load].leave(waiting)
-        jobs.values[index].give(
-            to: worker, for: next.holder, at: now, cap: millisecondsMax(of: waiting))
-        let job = jobs.values[index]
-        setAlarm(job.id, at: overdue(job.sent))
+        guard let job = jobs[next.job] else { return nil }
+        queues[job.pool.index].leave(job.ticket)
+        loads[job.load].leave(job)
+        job.give(to: worker, for: next.holder, at: now, cap: millisecondsMax(of: job))
+        setAlarm(job, at: overdue(job.sent))
         queues[job.pool.index].began(job)
         return job
     }
@@ -169,23 +166,17 @@ struct JobTable: Sendable {
     /// Records that the worker no longer holds the job.
     mutating func vacated(_ job: ActiveJob) { queues[job.pool.index].ended(job) }
 
-    /// Marks the outcome as unwanted.
-    mutating func disown(_ id: JobID) { jobs[id]?.isWanted = false }
-
     /// Records that the worker was told to stop and must answer before `alarm`.
-    mutating func stop(_ id: JobID, at now: Instant, alarm: Instant) {
-        jobs[id]?.stoppedAt = now
-        setAlarm(id, at: alarm)
+    mutating func stop(_ job: ActiveJob, at now: Instant, alarm: Instant) {
+        job.stoppedAt = now
+        setAlarm(job, at: alarm)
     }
 
     /// Records the urgency that was sent to the worker.
-    mutating func recordSent(_ id: JobID, _ urgency: Urgency) {
-        jobs[id]?.sent = urgency
-        setAlarm(id, at: overdue(urgency))
+    mutating func recordSent(_ job: ActiveJob, _ urgency: Urgency) {
+        job.sent = urgency
+        setAlarm(job, at: overdue(urgency))
     }
-
-    /// Counts a worker lost with the job.
-    mutating func lost(_ id: JobID) { jobs[id]?.losses += 1 }
 
     /// Charges the flow whose share a job used for a worker that the job cost its pool.
     mutating func owe(_ job: ActiveJob, _ cost: UInt64) {
@@ -196,63 +187,47 @@ struct JobTable: Sendable {
 
     /// Updates the urgency of a job, and moves its queue entry accordingly.
     mutating func want(_ job: ActiveJob, _ urgency: Urgency) {
-        jobs[job.id]?.urgency = urgency
-        guard case .queued = job.place, !job.ticket.suits(urgency), let moved = jobs[job.id]
-        else { return }
-        jobs[job.id]?.ticket = queues[job.pool.index].move(moved)
+        job.urgency = urgency
+        guard case .queued = job.place, !job.ticket.suits(urgency) else { return }
+        job.ticket = queues[job.pool.index].move(job)
     }
-
-    /// Sets whether the job may wait for space.
-    mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
-
-    mutating func requestProgress(of id: JobID) { jobs[id]?.wantsProgress = true }
-
-    mutating func requestPartialData(of id: JobID) { jobs[id]?.wantsArrived = true }
 
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
     /// jobs.
-    mutating func requeue(_ id: JobID, goesLast: Bool = false, at now: Instant) {
-        requeue(id, at: now) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
+    mutating func requeue(_ job: ActiveJob, goesLast: Bool = false, at now: Instant) {
+        requeue(job, at: now) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
     }
 
     private mutating func requeue(
-        _ id: JobID, at now: Instant,
+        _ job: ActiveJob, at now: Instant,
         _ stand: (inout StageQueue, ActiveJob) -> StageQueue.Ticket
     ) {
-        guard var job = jobs[id] else { return }
-        if !job.isWaiting { loads[job.load].enter(job) }
-        job.place = .queued
+        setAside(job, .queued, at: now)
         job.attempt += 1
-        job.waitingSince = now
-        job.alarm = nil
         job.ticket = stand(&queues[job.pool.index], job)
-        jobs[id] = job
     }
 
     /// Moves a job to another pool after its worker declined it. It goes to the end of that queue
     /// because it hasn't used any of that pool's capacity.
-    mutating func move(_ id: JobID, to pool: PoolID, at now: Instant) {
-        guard let job = jobs[id] else { return }
+    mutating func move(_ job: ActiveJob, to pool: PoolID, at now: Instant) {
         claims[job.pool.index] -= job.inputBytes
         claims[pool.index] += job.inputBytes
-        jobs[id]?.pool = pool
-        requeue(id, at: now) { $0.enter($1) }
+        job.pool = pool
+        requeue(job, at: now) { $0.enter($1) }
     }
 
     /// Makes a job that was at a worker wait for something other than a worker.
-    mutating func setAside(_ id: JobID, _ place: ActiveJob.Place, at now: Instant) {
-        guard var job = jobs[id] else { return }
+    mutating func setAside(_ job: ActiveJob, _ place: ActiveJob.Place, at now: Instant) {
         if !job.isWaiting { loads[job.load].enter(job) }
         job.place = place
         job.waitingSince = now
         job.alarm = nil
-        jobs[id] = job
     }
 
     /// Parks a job that found no space.
-    mutating func park(_ id: JobID, at now: Instant) {
-        setAside(id, .parked, at: now)
-        parked.append(id, at: now)
+    mutating func park(_ job: ActiveJob, at now: Instant) {
+        setAside(job, .parked, at: now)
+        parked.append(job.id, at: now)
     }
 
     /// Retries up to `count` parked jobs that match the predicate. Returns the number of retried
@@ -265,7 +240,7 @@ struct JobTable: Sendable {
             guard let job = jobs[id], job.place == .parked else { continue }
             if room > 0, isMeant(job) {
                 room -= 1
-                requeue(id, at: now)
+                requeue(job, at: now)
             } else {
                 parked.putBack(id)
             }
@@ -275,16 +250,11 @@ struct JobTable: Sendable {
     }
 
     /// Delays a failed transfer until its retry.
-    mutating func delay(_ id: JobID, _ delay: RetryDelay, at now: Instant) {
-        setAside(id, .delayed(delay), at: now)
-        jobs[id]?.retries += 1
-        jobs[id]?.stoppedAt = nil
-        setAlarm(id, at: delay.until)
-    }
-
-    /// Ends the delay before a retry and adds it to the waiting time.
-    mutating func endDelay(of job: ActiveJob, at now: Instant) {
-        jobs[job.id]?.waited += now.fractionalMilliseconds(since: job.waitingSince)
+    mutating func delay(_ job: ActiveJob, _ delay: RetryDelay, at now: Instant) {
+        setAside(job, .delayed(delay), at: now)
+        job.retries += 1
+        job.stoppedAt = nil
+        setAlarm(job, at: delay.until)
     }
 
     // MARK: - Timers
@@ -293,9 +263,9 @@ struct JobTable: Sendable {
     var nextAlarm: Instant? { alarms.first?.at }
 
     /// Sets the job's timer, replacing any earlier one.
-    mutating func setAlarm(_ id: JobID, at moment: Instant) {
-        jobs.change(id) { $0.alarm = moment }
-        alarms.set(id, at: moment)
+    mutating func setAlarm(_ job: ActiveJob, at moment: Instant) {
+        job.alarm = moment
+        alarms.set(job.id, at: moment)
     }
 
     /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
@@ -320,7 +290,7 @@ struct JobTable: Sendable {
 
 extension ActiveJob {
     /// Assigns the job to a worker using the share of `holder`, for at most the given time.
-    fileprivate mutating func give(
+    fileprivate func give(
         to worker: WorkerID, for holder: FlowID, at now: Instant, cap milliseconds: Int
     ) {
         place = .held(by: worker)
@@ -335,7 +305,7 @@ extension ActiveJob {
 }
 
 /// A job, from its submission until its outcome, or until it is unwanted and no worker holds it.
-struct ActiveJob: Sendable {
+final class ActiveJob {
     /// The state of a job.
     enum Place: Sendable, Equatable {
         /// In the queue of its pool, under the ticket of its newest entry there.
@@ -359,7 +329,7 @@ struct ActiveJob: Sendable {
     }
 
     let id: JobID
-    private let submitted: Submitted
+    let submission: Submission
     /// `nil` if the job was submitted from outside the dispatcher.
     let probe: Probe?
     /// Whether the outcome is still wanted.
@@ -403,7 +373,7 @@ struct ActiveJob: Sendable {
 
     init(_ id: JobID, _ submission: Submission, probe: Probe?, at now: Instant) {
         self.id = id
-        submitted = Submitted(submission)
+        self.submission = submission
         self.probe = probe
         waitsForSpace = submission.waitsForSpace
         wantsProgress = submission.wantsProgress
@@ -412,16 +382,6 @@ struct ActiveJob: Sendable {
         pool = PoolID(submission.spec.kind)
         waitingSince = now
     }
-
-    /// The immutable part is stored by reference because a job is copied much more often than it is
-    /// submitted.
-    private final class Submitted: Sendable {
-        let submission: Submission
-
-        init(_ submission: Submission) { self.submission = submission }
-    }
-
-    var submission: Submission { _read { yield submitted.submission } }
 
     /// Whether the job waits for a worker or anything else.
     var isWaiting: Bool { worker == nil }
@@ -533,7 +493,7 @@ struct JobAlarms: Sendable {
 
 extension Instant? {
     /// The earlier of two optional instants, ignoring `nil`.
-    package func min(_ other: Instant?) -> Instant? {
+    func min(_ other: Instant?) -> Instant? {
         guard let self else { return other }
         return other.map { Swift.min(self, $0) } ?? self
     }

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 // Routing of jobs to pools.
 extension Dispatcher {
@@ -23,7 +23,7 @@ extension Dispatcher {
     }
 
     /// Whether an external pool provides the encoder for these output options.
-    package func encodesElsewhere(_ output: OutputOptions) -> Bool {
+    func encodesElsewhere(_ output: OutputOptions) -> Bool {
         limits.pools.externalEncodes(output)
     }
 
@@ -243,13 +243,13 @@ extension WorkerPools {
 // External caches: each operation is attempted at most once, and only by the cache's own pool.
 extension Dispatcher {
     /// Returns a number for a composite job.
-    package mutating func nextNumber() -> JobID { jobs.nextID() }
+    func nextNumber() -> JobID { jobs.nextID() }
 
     /// Completes a composite job.
-    package mutating func conclude(_ completion: Completion) { complete(completion) }
+    func conclude(_ completion: Completion) { complete(completion) }
 
     /// Returns the external cache pool of that name if it existed when the stack started.
-    package func externalCache(_ name: String) -> PoolID? {
+    func externalCache(_ name: String) -> PoolID? {
         guard let id = PoolName(name).flatMap({ limits.pools.id(of: $0) }),
             limits.pools.isExternalCache(id)
         else { return nil }
@@ -257,13 +257,13 @@ extension Dispatcher {
     }
 
     /// Whether the worker belongs to an external cache.
-    package func isExternalCache(_ worker: WorkerID) -> Bool {
+    func isExternalCache(_ worker: WorkerID) -> Bool {
         roster[worker].map { limits.pools.isExternalCache($0.pool) } ?? false
     }
 
     /// Returns the reason why the pool can't take another job, or `nil` if it can. The queue is
     /// short because late answers are useless.
-    package func obstacle(in pool: PoolID) -> ExternalCacheObstacle? {
+    func obstacle(in pool: PoolID) -> ExternalCacheObstacle? {
         let credit = roster.credit(of: pool)
         guard credit.window > 0 else { return .missing }
         return jobs.queued(in: pool) < Self.queuedFactor * credit.window ? nil : .full
@@ -272,7 +272,7 @@ extension Dispatcher {
     /// Whether external caches may read this many more bytes. The bytes are output of earlier
     /// stages and stay allocated meanwhile, so all stores to external caches together may hold only
     /// part of that output budget, or one store of any size.
-    package func mayRead(_ bytes: UInt64) -> Bool {
+    func mayRead(_ bytes: UInt64) -> Bool {
         let claimed = jobs.bytesClaimedByCaches
         let most = min(limits.outputBytesMax.download, limits.outputBytesMax.transform) / 8
         return claimed == 0 || claimed + bytes <= most
@@ -286,7 +286,7 @@ extension Dispatcher {
 }
 
 /// The reason why an external cache can't take a job.
-package enum ExternalCacheObstacle: Hashable, Sendable {
+enum ExternalCacheObstacle: Hashable, Sendable {
     /// No worker of its pool accepts jobs.
     case missing
     /// Its queue is full.

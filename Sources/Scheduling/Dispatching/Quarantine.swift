@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// Work that crashed workers and is therefore blocked for a while (SEMANTICS §7.5).
 ///
@@ -97,7 +97,7 @@ struct Quarantine: Sendable {
 /// drawing depends on the size at which it is rendered, so each size is a separate suspect. Because
 /// there are many sizes, evidence against one size also counts against the drawing as a whole
 /// (`wider`).
-package enum Suspect: Hashable, Sendable {
+enum Suspect: Hashable, Sendable {
     /// The download of a source.
     case fetch(SourceKey)
     /// Any decode of a source.
@@ -150,7 +150,7 @@ package enum Suspect: Hashable, Sendable {
 }
 
 /// A kind of evidence against content (SEMANTICS §7.5).
-package enum Evidence: Hashable, Sendable {
+enum Evidence: Hashable, Sendable {
     /// The job crashed its worker, stalled its loop or used more CPU time than any image needs; or
     /// the image was not what the worker declared.
     case crash
@@ -172,20 +172,20 @@ package enum Evidence: Hashable, Sendable {
 extension Dispatcher {
     /// Records evidence after the worker that held the job crashed or hung and its record names the
     /// job. SIGBUS is not evidence: readers map memory that its producer might have truncated.
-    mutating func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
+    func accuse(_ job: ActiveJob, _ crash: CrashRecord) {
         if crash.cause != .signal(Self.busError), !job.isExpendable { charge(job) }
         switch crash.cause {
         case .cancelledHard:
             if isOverrun(job) { accuse(job, .overrun) }
-        case .signal(Self.busError): metrics.crashes += 1
+        case .signal(Self.busError): shared.counters.crashes += 1
         case .signal, .stoodStill, .didNotStop:
-            metrics.crashes += 1
+            shared.counters.crashes += 1
             accuse(job, .crash)
         }
     }
 
     /// Records evidence after the worker that held the job vanished without a record.
-    mutating func accuseOfLoss(_ job: ActiveJob) {
+    func accuseOfLoss(_ job: ActiveJob) {
         guard !job.isExpendable else { return }
         charge(job)
         accuse(job, .loss)
@@ -193,17 +193,17 @@ extension Dispatcher {
 
     /// Charges the flow whose share the job used for the lost worker. Other kinds of workers run
     /// many jobs at a time and use different units of cost.
-    private mutating func charge(_ job: ActiveJob) {
+    private func charge(_ job: ActiveJob) {
         guard job.kind == .decode || job.kind == .transform else { return }
         jobs.owe(job, limits.lostWorkerCost)
     }
 
-    private mutating func accuse(_ job: ActiveJob, _ evidence: Evidence) {
+    private func accuse(_ job: ActiveJob, _ evidence: Evidence) {
         if let suspect = job.suspect { accuse(suspect, evidence) }
     }
 
     /// Records evidence; if the suspect becomes quarantined, all jobs that need the same work fail.
-    mutating func accuse(_ suspect: Suspect, _ evidence: Evidence) {
+    func accuse(_ suspect: Suspect, _ evidence: Evidence) {
         guard quarantine.accuse(suspect, evidence, at: now, numbers: &numbers.denial) else {
             return
         }
@@ -218,7 +218,7 @@ extension Dispatcher {
 
     /// Records evidence if a decoder stopped at the end of its time without being told to for
     /// another reason.
-    mutating func accuseIfOutOfTime(_ job: ActiveJob, _ result: JobResult) {
+    func accuseIfOutOfTime(_ job: ActiveJob, _ result: JobResult) {
         guard case .failed(let error) = result, error.code == .cancelled,
             job.stoppedAt.map({ $0 >= job.sent.deadline }) ?? true, isOverrun(job)
         else { return }
@@ -235,7 +235,7 @@ extension Dispatcher {
     /// Discards evidence after a success. A transformer's output is judged only once the cache has
     /// read it. Expendable jobs prove nothing because they use incomplete data, and decoding a
     /// header proves nothing about the pixels.
-    mutating func acquit(_ job: ActiveJob, _ result: JobResult) {
+    func acquit(_ job: ActiveJob, _ result: JobResult) {
         guard !quarantine.isEmpty, !job.isExpendable else { return }
         if case .decoded(let image) = result, image.frames.isEmpty { return }
         if let suspect = job.suspect, job.kind != .transform {
@@ -245,26 +245,26 @@ extension Dispatcher {
     }
 
     /// Whether the work is quarantined.
-    package func isQuarantined(_ suspect: @autoclosure () -> Suspect) -> Bool {
+    func isQuarantined(_ suspect: @autoclosure () -> Suspect) -> Bool {
         quarantine.holds(suspect(), at: now)
     }
 
     /// Whether the work has crashed a worker without a later success. Optional operations on it are
     /// then skipped.
-    package func isSuspected(_ suspect: @autoclosure () -> Suspect) -> Bool {
+    func isSuspected(_ suspect: @autoclosure () -> Suspect) -> Bool {
         quarantine.suspects(suspect(), at: now)
     }
 
     /// The quarantined work, in no particular order.
-    package var quarantined: [FailureCacheReport.Entry] { quarantine.entries(at: now) }
+    var quarantined: [FailureCacheReport.Entry] { quarantine.entries(at: now) }
 
     /// Clears the suspicion of a URL, or of everything. Returns the number of quarantined entries
     /// removed.
-    package mutating func forgive(_ url: String?) -> Int { quarantine.remove(url, at: now) }
+    func forgive(_ url: String?) -> Int { quarantine.remove(url, at: now) }
 
     /// The last entry number issued for the quarantine and the other failure lists, which share one
     /// sequence so that numbers are unique.
-    package var lastDenial: UInt64 {
+    var lastDenial: UInt64 {
         get { numbers.denial }
         set { numbers.denial = newValue }
     }
@@ -272,7 +272,7 @@ extension Dispatcher {
     /// SIGBUS.
     private static let busError: Int32 = 7
 
-    package static let poisoned = ImageError(
+    static let poisoned = ImageError(
         .poisoned,
         "this content made workers crash or hang repeatedly and is temporarily blocked; "
             + "imagebus failure-cache lists and removes it")

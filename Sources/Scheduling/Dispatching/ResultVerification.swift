@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 // Verification of results; workers are not trusted (SEMANTICS §7.7).
 extension Dispatcher {
@@ -201,21 +201,21 @@ extension Dispatcher {
     /// again. Any other reader could lie in order to harm the producer, so the cache checks one
     /// input after the other, and the party that lied loses its session. Bytes in the arenas of the
     /// cache and of the coordinator are always present.
-    mutating func inputLost(_ job: ActiveJob, at worker: WorkerID) {
-        guard let input = untrustedInput(of: job) else { return lost(job.id) }
+    func inputLost(_ job: ActiveJob, at worker: WorkerID) {
+        guard let input = untrustedInput(of: job) else { return lost(job) }
         guard job.kind == .cache else { return dispute(job, input, accuser: worker) }
         let producer = job.inputs[input].worker
         forget(job)
         expel(producer, Self.bytesMissing)
         // If the producer had replaced the block, its teardown doesn't include the disputed job.
-        if let probe = job.probe { lost(probe.job) }
+        if let probe = job.probe { lost(jobs[probe.job]) }
     }
 
     /// Handles the cache's report that the bytes to be stored are not the declared image. The
     /// producer loses its session. Since this is usually caused by the input, it also counts as
     /// evidence against it; the second time, the work is quarantined.
-    mutating func inputForged(_ job: ActiveJob) {
-        guard let input = untrustedInput(of: job) else { return lost(job.id) }
+    func inputForged(_ job: ActiveJob) {
+        guard let input = untrustedInput(of: job) else { return lost(job) }
         // The contents of external caches are not trusted in the first place.
         if isExternalCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
         forget(job)
@@ -235,12 +235,12 @@ extension Dispatcher {
     }
 
     /// Suspends the job until the cache has checked the input.
-    private mutating func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
-        jobs.setAside(job.id, .disputed, at: now)
+    private func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
+        jobs.setAside(job, .disputed, at: now)
         look(at: input, of: job, accuser: accuser)
     }
 
-    private mutating func look(at input: Int, of job: ActiveJob, accuser: WorkerID) {
+    private func look(at input: Int, of job: ActiveJob, accuser: WorkerID) {
         let look = StoreWork(
             key: nil, source: job.work.inputs[input], tiers: .none, delivers: false,
             waitsForDisk: false, metadata: .none)
@@ -254,17 +254,17 @@ extension Dispatcher {
     /// Handles a successful check of one input. If all inputs are present, the reader lied, and the
     /// job goes to another worker. If the dispute has ended because the request or the producer is
     /// gone, nothing happens.
-    mutating func acquitProducer(_ probe: ActiveJob.Probe) {
+    func acquitProducer(_ probe: ActiveJob.Probe) {
         guard let job = jobs[probe.job], job.place == .disputed else { return }
         if let next = untrustedInput(of: job, from: probe.input + 1) {
             return look(at: next, of: job, accuser: probe.accuser)
         }
         expel(probe.accuser, Self.bytesThere)
-        lost(probe.job)
+        lost(job)
     }
 
     /// Ends disputes about a departed producer.
-    mutating func endDisputes(about producer: WorkerID) {
+    func endDisputes(about producer: WorkerID) {
         for id in jobs.ids {
             guard let job = jobs[id], job.probe != nil, job.submission.input?.worker == producer
             else { continue }
@@ -288,6 +288,6 @@ extension Dispatcher {
 
 extension StoredMetadata {
     /// Metadata for bytes that are inspected without being stored.
-    package static let none = StoredMetadata(
+    static let none = StoredMetadata(
         info: ImageInfo(format: .undefined, size: PixelSize(width: 1, height: 1)))
 }

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// The queue for one pool of workers: by class, then later stages first, then fairly between flows
 /// (`FairQueue`), and in order within a flow.
@@ -272,16 +272,13 @@ struct HostGates: Sendable {
     var hosts: Dictionary<HostName, FairShare>.Keys { held.keys }
 
     mutating func began(_ host: HostName, _ flow: FlowID) {
-        held.change(host, from: FairShare()) { $0.occupy(flow) }
+        held[host, default: FairShare()].occupy(flow)
     }
 
     /// Records the end of a transfer. Returns the flows that may try again.
     mutating func ended(_ host: HostName, _ flow: FlowID) -> [StageQueue.QueuedFlow] {
-        let left = held.change(host) {
-            $0.vacate(flow)
-            return $0.count
-        }
-        if left == 0 { held[host] = nil }
+        held[host]?.vacate(flow)
+        if held[host]?.count == 0 { held[host] = nil }
         guard let ready = waiting.removeValue(forKey: host) else { return [] }
         waitingCount -= ready.count
         return ready
@@ -301,11 +298,11 @@ struct HostGates: Sendable {
 
 /// The host and port of a transfer in lowercase, always with the port: the key of the per-host
 /// limit.
-package struct HostName: Hashable, Sendable {
+struct HostName: Hashable, Sendable {
     let text: String
 
     /// Returns `nil` for URLs without a host.
-    package init?(_ url: SourceURL) {
+    init?(_ url: SourceURL) {
         let authority = url.authority
         guard !authority.isEmpty else { return nil }
         text = authority

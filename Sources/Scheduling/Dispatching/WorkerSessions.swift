@@ -1,17 +1,17 @@
-package import Model
+import Model
 
 // Start and end of worker sessions (SEMANTICS §7.4).
 extension Dispatcher {
     /// The built-in cache, if connected.
-    package var cache: WorkerID? { roster.first(of: PoolID(.cache)) }
+    var cache: WorkerID? { roster.first(of: PoolID(.cache)) }
 
     /// Whether the worker has a session.
-    package func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
+    func contains(_ worker: WorkerID) -> Bool { roster.contains(worker) }
 
     /// Adds a worker to a pool. The worker must support everything that the pool is granted, so
     /// that all workers of a pool are interchangeable. Only one cache may be connected; with two, a
     /// key could have two values.
-    package mutating func workerJoined(
+    func workerJoined(
         _ worker: WorkerID, _ id: PoolID, _ incarnation: Incarnation, credit: UInt32,
         _ capabilities: WorkerCapabilities = .all
     ) {
@@ -21,10 +21,10 @@ extension Dispatcher {
             id != PoolID(.cache) || cache == nil
         else {
             let error = ImageError(.protocolViolation, "a \(kind.name) is already connected")
-            return actions.append(.expel(worker, error))
+            return shared.actions.append(.expel(worker, error))
         }
         if let missing = pool.grant.firstMissing(in: capabilities, for: kind) {
-            return actions.append(.expel(worker, Self.cannotDoAll(pool.name, missing)))
+            return shared.actions.append(.expel(worker, Self.cannotDoAll(pool.name, missing)))
         }
         let window = min(Int(credit), limits.jobs(ofOneIn: id))
         roster.join(worker, LiveWorker(kind: kind, pool: id, window: window))
@@ -35,28 +35,28 @@ extension Dispatcher {
     }
 
     /// Raises the number of concurrent jobs of a worker, up to the limit of its kind.
-    package mutating func grew(_ worker: WorkerID, by more: UInt32) {
+    func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
         roster.widen(
             worker, to: min(known.window + Int(more), limits.jobs(ofOneIn: known.pool)))
     }
 
     /// Stops assigning jobs to a worker.
-    package mutating func workerDraining(_ worker: WorkerID) { roster.drains(worker) }
+    func workerDraining(_ worker: WorkerID) { roster.drains(worker) }
 
     /// Ends the session of a worker that violated the protocol or doesn't respond.
-    package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
+    func expel(_ worker: WorkerID, _ error: ImageError) {
         guard roster.contains(worker) else { return }
-        actions.append(.expel(worker, error))
+        shared.actions.append(.expel(worker, error))
         leave(worker, nil, isExpelled: true)
     }
 
     /// Removes a worker and all of its output. Its jobs wait for `redistribute`.
-    package mutating func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
+    func workerGone(_ worker: WorkerID, _ crash: CrashRecord?) {
         leave(worker, crash, isExpelled: false)
     }
 
-    private mutating func leave(_ worker: WorkerID, _ crash: CrashRecord?, isExpelled: Bool) {
+    private func leave(_ worker: WorkerID, _ crash: CrashRecord?, isExpelled: Bool) {
         guard let known = roster[worker], roster.leave(worker) else { return }
         ledger.leave(worker)
         complete(
@@ -135,30 +135,21 @@ struct WorkerRoster: Sendable {
 
     /// Records a job given to a worker and advances the round-robin order.
     mutating func gave(_ worker: WorkerID, as share: PlaceShare) {
-        let pool = workers.change(worker) {
-            $0.jobs += 1
-            $0.count(1, as: share)
-            return $0.pool
-        }
-        guard let pool else { return }
+        workers[worker]?.count(1, as: share)
+        guard let pool = workers[worker]?.pool else { return }
         let index = pools[pool.index].members.firstIndex(of: worker)
         pools[pool.index].turn = (index ?? 0) + 1
     }
 
     /// Records that a worker has one job less.
     mutating func tookBack(_ worker: WorkerID, as share: PlaceShare) {
-        workers.change(worker) {
-            $0.jobs -= 1
-            $0.count(-1, as: share)
-        }
+        workers[worker]?.count(-1, as: share)
     }
 
     /// Records that a worker was notified of a new class for one of its jobs.
     mutating func changed(_ worker: WorkerID, from old: PlaceShare, to new: PlaceShare) {
-        workers.change(worker) {
-            $0.count(-1, as: old)
-            $0.count(1, as: new)
-        }
+        workers[worker]?.count(-1, as: old)
+        workers[worker]?.count(1, as: new)
     }
 
     /// The total credit of the pool's workers that accept jobs.
@@ -176,20 +167,21 @@ struct WorkerRoster: Sendable {
 }
 
 /// A connected worker.
-package struct LiveWorker: Sendable {
-    package let kind: WorkerKind
-    package let pool: PoolID
+struct LiveWorker: Sendable {
+    let kind: WorkerKind
+    let pool: PoolID
     /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
-    package internal(set) var window: Int
+    var window: Int
     /// The number of jobs that the worker holds, including canceled ones without an outcome.
-    package internal(set) var jobs = 0
+    var jobs = 0
     /// Jobs of class low, as last communicated to the worker, without expendable ones.
     private(set) var lowJobs = 0
     private(set) var expendableJobs = 0
-    package internal(set) var isDraining = false
+    var isDraining = false
 
-    /// Adjusts the count of jobs with the given share.
+    /// Adjusts the counts of jobs for a job with the given share.
     mutating func count(_ change: Int, as share: PlaceShare) {
+        jobs += change
         switch share {
         case .full: break
         case .low: lowJobs += change
@@ -212,15 +204,15 @@ enum PlaceShare: Sendable {
 }
 
 /// The combined capacity of a pool's workers that accept jobs.
-package struct WorkerCredit: Hashable, Sendable {
+struct WorkerCredit: Hashable, Sendable {
     /// The number of jobs they can hold.
-    package var window = 0
+    var window = 0
     /// The number of jobs they hold, including canceled ones.
-    package var held = 0
+    var held = 0
     /// Of these, jobs of class low without expendable ones.
-    package var heldLow = 0
+    var heldLow = 0
     /// Of these, expendable jobs.
-    package var heldExpendable = 0
+    var heldExpendable = 0
 
     /// The number of jobs they can still take.
     var free: Int { max(0, window - held) }

@@ -104,7 +104,7 @@ enum KeyTarget {
     private static func actions(for request: ImageRequest, _ identity: String?)
         -> [SchedulerAction]
     {
-        var scheduler = Scheduler { "\($0.count)" }
+        let scheduler = Scheduler { "\($0.count)" }
         var actions: [SchedulerAction] = []
         let (client, cache) = (ClientID(1), WorkerID(1))
         let life = Incarnation(Identifier128(high: 1, low: 1))

@@ -161,65 +161,53 @@ struct TouchBatch: Sendable {
 // Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).
 extension Scheduler {
     /// The built-in cache, if connected.
-    var cache: WorkerID? { workGraph.dispatcher.cache }
-
-    /// Drops one hold.
-    mutating func drop(_ handle: BlockHandle) {
-        workGraph.drop(handle)
-        collectDispatches()
-    }
+    var cache: WorkerID? { dispatcher.cache }
 
     /// Removes one reader of a large result.
-    mutating func removeReader(of handle: BlockHandle) {
-        if hits.removeReader(of: handle) { release(handle) }
-    }
-
-    /// Notifies the cache, exactly once: the ledger forgets the block with its last reader.
-    private mutating func release(_ handle: BlockHandle) {
-        workGraph.release(handle)
-        collectDispatches()
+    func removeReader(of handle: BlockHandle) {
+        if hits.removeReader(of: handle) { dispatcher.release(handle) }
     }
 
     // MARK: - results/
 
     /// Records that the cache can now answer a key from memory.
-    mutating func stored(_ notice: StoredNotice, by worker: WorkerID) {
-        guard let reference = workGraph.checkResult(notice.reference, from: worker) else { return }
+    func stored(_ notice: StoredNotice, by worker: WorkerID) {
+        guard let reference = dispatcher.checkResult(notice.reference, from: worker) else { return }
         hits.publish(notice, reference, of: worker, at: now)
     }
 
     /// Handles evicted blocks. A large block is released to the cache once it has no readers; small
     /// ones need no notification.
-    mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
+    func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
-            return workGraph.expel(
+            return dispatcher.expel(
                 worker, ImageError(.protocolViolation, "only the cache can evict blocks"))
         }
         for block in blocks {
             let handle = BlockHandle(worker: worker, block: block)
-            if let free = hits.withdraw(.evicted(handle)) { release(free) }
+            if let free = hits.withdraw(.evicted(handle)) { dispatcher.release(free) }
         }
     }
 
     /// Handles a client's release of large blocks.
-    mutating func released(_ blocks: [BlockID], by client: ClientID) {
+    func released(_ blocks: [BlockID], by client: ClientID) {
         for block in blocks {
-            if let handle = hits.released(block, by: client) { release(handle) }
+            if let handle = hits.released(block, by: client) { dispatcher.release(handle) }
         }
     }
 
     /// Releases all blocks of a departed client.
-    mutating func releaseAll(of client: ClientID) {
-        for handle in hits.releaseAll(of: client) { release(handle) }
+    func releaseAll(of client: ClientID) {
+        for handle in hits.releaseAll(of: client) { dispatcher.release(handle) }
     }
 
     /// Reports used blocks to the cache if at least this many have accumulated.
-    mutating func notifyTouched(atLeast count: Int) {
+    func notifyTouched(atLeast count: Int) {
         guard let cache, hits.touched >= count else { return }
         let blocks = hits.drainTouched()
         for start in stride(from: 0, to: blocks.count, by: MessageLimits.idsMax) {
             let end = min(start + MessageLimits.idsMax, blocks.count)
-            actions.append(.touched(cache, Array(blocks[start..<end])))
+            shared.actions.append(.touched(cache, Array(blocks[start..<end])))
         }
     }
 }

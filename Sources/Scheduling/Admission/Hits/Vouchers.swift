@@ -168,7 +168,7 @@ extension Scheduler {
     /// Returns a ticket for a load that a hit answers now. Returns `nil` if there is no hit, for
     /// large results, for loads with a slot, which may end others, and for loads with an
     /// explanation.
-    public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
+    public func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
             (try? load.image.checkLoadOptions()) != nil,
             refusal(of: load.image, terms) == nil,
@@ -186,17 +186,17 @@ extension Scheduler {
     }
 
     /// Adds a voucher to the answer of a ticket, with which clients can repeat it without asking.
-    public mutating func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
+    public func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
 
     /// Returns the pending writes to the voucher file, in order. They must be applied before any
     /// consequence of the event is communicated.
-    public mutating func drainVoucherWrites() -> [VoucherWrite] { hits.drainVoucherWrites() }
+    public func drainVoucherWrites() -> [VoucherWrite] { hits.drainVoucherWrites() }
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
-    mutating func used(_ used: UsedVouchers) {
-        metrics.counters.requests &+= used.loads
-        metrics.counters.memoryHits &+= used.loads
-        metrics.counters.voucherHits &+= used.loads
+    func used(_ used: UsedVouchers) {
+        shared.counters.requests &+= used.loads
+        shared.counters.memoryHits &+= used.loads
+        shared.counters.voucherHits &+= used.loads
         for number in used.numbers {
             if let block = hits.block(ofVoucher: number) { hits.touch(block, at: now) }
         }
@@ -205,24 +205,30 @@ extension Scheduler {
     /// Admits and answers a load that has a ticket; the caller sends the ticket's image. Returns
     /// `false` without effect if `load` must be processed normally: the answer is invalid, the
     /// token is in use, the client is unknown, or used blocks must be reported to the cache.
-    public mutating func answer(
+    public func answer(
         _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
     ) -> Bool {
         let now = max(now, moment)
-        guard hits.touched(with: ticket) < limits.touchedMax, hits.stands(ticket, at: now),
-            clients.keys.contains(client), tokens.isEmpty || !tokens.keys.contains(token),
-            prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token)
-        else { return false }
-        self.now = now
-        metrics.counters.requests += 1
-        metrics.counters.memoryHits += 1
+        guard mayAnswer(ticket, again: token, of: client, at: now) else { return false }
+        shared.now = now
+        shared.counters.requests += 1
+        shared.counters.memoryHits += 1
         hits.touch(ticket.place.block, at: now)
         return true
     }
 
+    /// Whether `answer` would answer the load.
+    func mayAnswer(
+        _ ticket: HitTicket, again token: Token, of client: ClientID, at now: Instant
+    ) -> Bool {
+        hits.touched(with: ticket) < limits.touchedMax && hits.stands(ticket, at: now)
+            && clients.keys.contains(client) && (tokens.isEmpty || !tokens.keys.contains(token))
+            && (prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token))
+    }
+
     /// Handles a change of the configuration or of a secret. Keys are derived again, and earlier
     /// answers are not repeated without that.
-    public mutating func reconfigured() {
+    public func reconfigured() {
         namesMemo.removeAll()
         hits.withdraw(.reconfigured)
     }

@@ -18,28 +18,16 @@ struct BatchOperation: Sendable {
         case progress(Transfer, JobProgress, ImageInfo?)
         /// They receive a partial image made from this many bytes of a transfer.
         case partial(Transfer, DeliveredImage, UInt64)
-        /// The cache has their result.
-        case found(CacheHit, StageTimings)
-        /// The cache doesn't have their result in these tiers.
-        case missed(CacheTypes, StageTimings)
-        /// External caches answered about the freshness of their images.
-        case validity(Validity?, StageTimings)
-        /// Their result is available, or only its properties were needed.
-        case produced(FinishedProduct)
+        /// What they waited for has this outcome.
+        case outcome(WorkGraphEvent.Outcome)
         /// They have their image, and the stores that they waited for have finished.
         case pending
-        /// Their overlays are available.
-        case onward
-        /// Their work was torn down.
-        case disposed(TeardownResult)
 
         /// Whether the step is expensive even if it sends nothing.
         var isLong: Bool {
             switch self {
             case .group, .departed: true
-            case .progress, .partial, .found, .missed, .validity, .produced, .pending, .onward,
-                .disposed:
-                false
+            case .progress, .partial, .outcome, .pending: false
             }
         }
     }
@@ -55,22 +43,21 @@ struct BatchOperation: Sendable {
     let step: Step
     /// A block of `results/`, held until the last request has its reply.
     let block: BlockHandle?
-    /// The text that was queried and missed.
-    let missedText: String?
-    /// Whether that text was stored in the meantime, so that the requests must query again.
+    /// Whether the text that was queried and missed was stored in the meantime, so that the requests must query again.
     var isOvertaken = false
     /// The affected requests, some of which may have ended.
     private var members: [LiveRequest.ID]
     private var next = 0
 
-    init(
-        _ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
-        missedText: String? = nil
-    ) {
+    init(_ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil) {
         self.step = step
         self.block = block
-        self.missedText = missedText
         self.members = members
+    }
+
+    /// The text that was queried and missed.
+    var missedText: String? {
+        if case .outcome(let outcome) = step { outcome.missedText } else { nil }
     }
 
     /// Whether all members have been processed.
@@ -208,17 +195,17 @@ extension Scheduler {
     var isUnfinished: Bool { pendingTransitions.batchOperations.count > 0 || hasOverdueAlarms }
 
     /// Continues pending batch operations in round-robin order, within the limits of one event.
-    mutating func runBatchOperations() {
+    func runBatchOperations() {
         var budget = BatchOperationBudget(limits)
         while !budget.isSpent, var work = pendingTransitions.nextWork() {
             var row = Self.stepsInARow
             while row > 0, !budget.isSpent, let id = work.popNext() {
                 guard requests.contains(id) else { continue }
-                let before = actions.count
+                let before = shared.actions.count
                 advance(id, by: work)
                 moveOn()
                 row -= 1
-                budget.spend(isLong: work.step.isLong || actions.count > before)
+                budget.spend(isLong: work.step.isLong || shared.actions.count > before)
             }
             if !work.isDone {
                 pendingTransitions.append(work)
@@ -231,7 +218,7 @@ extension Scheduler {
     /// The number of steps of one operation before the next operation gets its turn.
     private static var stepsInARow: Int { 16 }
 
-    private mutating func advance(_ id: LiveRequest.ID, by work: BatchOperation) {
+    private func advance(_ id: LiveRequest.ID, by work: BatchOperation) {
         switch work.step {
         case .group(_, _, .priority(let priority)): reprioritize(id, priority)
         case .group(_, _, .cancel): end(id, Self.cancelled)
@@ -240,33 +227,33 @@ extension Scheduler {
             notifyProgress(id, progress, info, of: transfer)
         case .partial(let transfer, let image, let bytes):
             if let block = work.block { showPartial(id, image, block, of: bytes, from: transfer) }
-        case .found, .missed, .validity, .produced, .pending, .onward, .disposed:
+        case .outcome, .pending:
             if hasLostSession(id) { return cancelSilently(id) }
             if isLost(work, for: id) { return loseAnswer(id) }
-            move(id, by: work)
+            guard case .outcome(let outcome) = work.step else { return answerPending(id) }
+            proceed(id, after: outcome, work)
         }
     }
 
-    private mutating func move(_ id: LiveRequest.ID, by work: BatchOperation) {
-        switch work.step {
+    private func proceed(
+        _ id: LiveRequest.ID, after outcome: WorkGraphEvent.Outcome, _ work: BatchOperation
+    ) {
+        switch outcome {
         case .found(let hit, let timings): completeFound(id, hit, work.block, timings)
-        case .produced(let product): complete(id, product, work.block)
-        case .validity(let known, let timings): compare(id, with: known, timings)
-        case .pending: answerPending(id)
-        case .missed(let tiers, let timings):
+        case .missed(_, let tiers, let timings):
             requests[id].timings += timings
             requests[id].missed.result.formUnion(tiers)
             goOn(id, isOvertaken: work.isOvertaken)
-        case .onward: goOn(id, isOvertaken: false)
+        case .validity(let known, let timings): compare(id, with: known, timings)
+        case .gathered: goOn(id, isOvertaken: false)
+        case .produced(let product): complete(id, product, work.block)
         case .disposed(let teardownResult):
             resolve(teardownResult, id, isOvertaken: work.isOvertaken)
-        case .group, .departed, .progress, .partial:
-            preconditionFailure("these events are not queued individually")
         }
     }
 
     /// Continues a request whose work was torn down.
-    private mutating func resolve(
+    private func resolve(
         _ teardownResult: TeardownResult, _ id: LiveRequest.ID, isOvertaken: Bool
     ) {
         switch teardownResult {
@@ -283,7 +270,7 @@ extension Scheduler {
 
     /// Continues with the next stage. If the missed text was stored while the request waited for
     /// its turn, it starts from the first stage instead, to avoid a second transfer.
-    private mutating func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
+    private func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
         if isOvertaken {
             workGraph.leaveOverlays(id)
             requests[id].beginAfresh()
@@ -294,14 +281,14 @@ extension Scheduler {
     /// Whether the block intended for the request is gone with its cache.
     private func isLost(_ work: BatchOperation, for id: LiveRequest.ID) -> Bool {
         guard let block = work.block ?? requests[id].pending?.block else { return false }
-        return !workGraph.dispatcher.contains(block.worker)
+        return !dispatcher.contains(block.worker)
     }
 }
 
 // Changes of urgency requested by clients.
 extension Scheduler {
     /// Changes the class of a live request or batch of that client; unknown tokens are ignored.
-    mutating func reprioritize(_ token: Token, of client: ClientID, _ priority: Priority) {
+    func reprioritize(_ token: Token, of client: ClientID, _ priority: Priority) {
         if let id = tokens[token], requests[id].client == client {
             forgetInterests(for: id)
             reprioritize(id, priority)
@@ -313,13 +300,13 @@ extension Scheduler {
 
     /// Changes the class of the members admitted so far, a few per event. A later call replaces an
     /// earlier one; repeating it for the same members has no effect.
-    mutating func reprioritize(_ group: GroupID, of client: ClientID, _ priority: Priority) {
+    func reprioritize(_ group: GroupID, of client: ClientID, _ priority: Priority) {
         guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
         pendingTransitions.change(members, of: group, by: client, priority)
     }
 
     /// Records that a member has its own, newer class.
-    private mutating func forgetInterests(for id: LiveRequest.ID) {
+    private func forgetInterests(for id: LiveRequest.ID) {
         guard let group = requests[id].group else { return }
         let client = requests[id].client
         clients[client]?.differs(in: group)
@@ -327,11 +314,10 @@ extension Scheduler {
     }
 
     /// Changes the class of a request. Shared work runs in the highest class of its requests.
-    mutating func reprioritize(_ id: LiveRequest.ID, _ priority: Priority) {
+    func reprioritize(_ id: LiveRequest.ID, _ priority: Priority) {
         guard requests[id].priority != priority else { return }
         requests[id].priority = priority
         guard case .waiting(let place) = requests[id].standing else { return }
         workGraph.reprioritize(place, requests[id].urgency)
-        collectDispatches()
     }
 }

@@ -14,11 +14,15 @@ struct LiveRequest: SlotMapElement {
     }
 
     /// An available image whose reply waits for a store.
-    struct Pending: Sendable {
+    final class Pending {
         var image: DeliveredImage
         let block: BlockHandle?
         /// Its cache state, if it was cached or made from a cached original.
-        var cached: CachedImage?
+        let cached: CachedImage?
+
+        init(_ image: DeliveredImage, _ block: BlockHandle?, cached: CachedImage? = nil) {
+            (self.image, self.block, self.cached) = (image, block, cached)
+        }
     }
 
     /// The state of a cached image that is relevant for revalidation.
@@ -80,17 +84,9 @@ struct LiveRequest: SlotMapElement {
     var standing = Standing.moving
     /// Times of its own queries; shared work records its own times.
     var timings = StageTimings()
-    var pending: Pending? {
-        get { boxedPending.value }
-        set { boxedPending = Boxed(newValue) }
-    }
+    var pending: Pending?
     /// The image that the request has while the origin is revalidating it.
-    var refreshing: Refreshing? {
-        get { boxedRefreshing.value }
-        set { boxedRefreshing = Boxed(newValue) }
-    }
-    var boxedPending = Boxed<Pending>.absent
-    var boxedRefreshing = Boxed<Refreshing>.absent
+    var refreshing: Refreshing?
     /// The failure of the original image, if the request continues with its fallback.
     private(set) var fallbackContext: FallbackContext?
 

@@ -7,7 +7,7 @@ extension Scheduler {
     ///
     /// `upload` is held for the lifetime of the request. A member of a `batch` has neither its own
     /// token nor a reply.
-    mutating func admit(
+    func admit(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
         in batch: PrefetchBatch.ID? = nil
     ) {
@@ -15,7 +15,7 @@ extension Scheduler {
         if batch == nil { cancelIfSessionEnded(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
-        metrics.counters.requests += 1
+        shared.counters.requests += 1
         // A load with an upload has ended the older load in its slot when it arrived, before its
         // bytes. A request that is in the slot now is newer than this one.
         if upload == nil { supersede(by: load, of: client) }
@@ -39,13 +39,13 @@ extension Scheduler {
             if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {
                 return
             }
-            metrics.counters.ended(with: error)
+            shared.counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
     }
 
     /// Checks whether the request is permitted, regardless of the load.
-    private mutating func checkAdmission(
+    private func checkAdmission(
         of load: LoadRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
@@ -68,7 +68,7 @@ extension Scheduler {
     }
 
     /// Completes a request that was not enlisted.
-    private mutating func conclude(
+    private func conclude(
         _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
         _ outcome: Reply.Outcome
     ) {
@@ -77,7 +77,7 @@ extension Scheduler {
     }
 
     /// Answers a request from the hit index, if possible, before it has any cost.
-    private mutating func answerFromMemory(
+    private func answerFromMemory(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: LoadPlan,
         _ names: RequestNames, in batch: PrefetchBatch.ID?
     ) -> Bool {
@@ -109,12 +109,12 @@ extension Scheduler {
 
     /// Adds a live request, which enters its first stage before the event is over.
     @discardableResult
-    mutating func enlist(
+    func enlist(
         _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ admitted: AdmittedRequest,
         in batch: PrefetchBatch.ID? = nil
     ) -> LiveRequest.ID {
         let upload = admitted.upload
-        if let upload { workGraph.hold(upload.block) }
+        if let upload { dispatcher.hold(upload.block) }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
@@ -138,7 +138,7 @@ extension Scheduler {
     }
 
     /// Attaches a detached live request to the next session of the same client.
-    mutating func attach(
+    func attach(
         _ id: LiveRequest.ID, to client: ClientID, _ owner: Incarnation
     ) -> Bool {
         if requests[id].client == client { return true }
@@ -152,14 +152,11 @@ extension Scheduler {
     }
 
     /// Adds the request to its client. If it `isOlder`, a newer load keeps the slot.
-    private mutating func assignSeat(_ id: LiveRequest.ID, isOlder: Bool) {
+    private func assignSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
         let slot = requests[id].slot
-        let seats = clients.change(client) {
-            if let slot { $0.assign(slot, for: id, isOlder: isOlder) }
-            return $0.join(id, group: group)
-        }
-        if let seats { requests[id].seats = seats }
+        if let slot { clients[client]?.assign(slot, for: id, isOlder: isOlder) }
+        if let seats = clients[client]?.join(id, group: group) { requests[id].seats = seats }
     }
 }
 
@@ -182,14 +179,14 @@ extension LoadRequest {
 extension Scheduler {
     /// Ends the older load in the slot of a new load, unless the new one's options prevent it. This
     /// happens even if the new load is refused. The older load's reply is sent first.
-    mutating func supersede(by load: LoadRequest, of client: ClientID) {
+    func supersede(by load: LoadRequest, of client: ClientID) {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
         }
         endSlot(slot, of: client)
     }
 
-    mutating func endSlot(_ slot: String, of client: ClientID) {
+    func endSlot(_ slot: String, of client: ClientID) {
         if let id = clients[client]?.slots[slot] { end(id, Self.cancelled) }
     }
 }
@@ -204,13 +201,13 @@ extension LoadRequest {
 // Hits complete a request before it has any cost.
 extension Scheduler {
     /// Returns the entry in memory that may answer the request. Counts it as a hit and as used.
-    mutating func claimHit(
+    func claimHit(
         _ terms: LoadTerms, _ plan: LoadPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {
         guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now),
             !plan.respectsCacheControl || isFresh(entry, terms, names)
         else { return nil }
-        metrics.counters.memoryHits += 1
+        shared.counters.memoryHits += 1
         hits.touch(entry.reference.block, at: now)
         return (entry, BlockHandle(worker: cache, block: entry.reference.block))
     }
@@ -249,13 +246,13 @@ extension Scheduler {
 
     /// Admits an upload. Its block is released once the request and all work that reads it have
     /// ended.
-    mutating func admitUpload(
+    func admitUpload(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
         _ reference: BlockReference, _ format: ImageFormat?
     ) {
         guard let upload = acceptUpload(reference, format, of: load, client) else { return }
         guard load.image.context.extendedData == nil else {
-            drop(upload.block)
+            dispatcher.drop(upload.block)
             return refuse(load, of: client, .extendedDataOfNothing)
         }
         var load = load
@@ -263,16 +260,16 @@ extension Scheduler {
         load.image.originalQueryCacheTypes = .none
         load.image.originalStoreCacheTypes = .none
         admit(load, of: client, terms, upload: upload)
-        drop(upload.block)
+        dispatcher.drop(upload.block)
     }
 
     /// Takes the uploaded bytes into use.
-    mutating func acceptUpload(
+    func acceptUpload(
         _ reference: BlockReference, _ format: ImageFormat?, of load: LoadRequest,
         _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            return try workGraph.acceptUpload(reference, as: format)
+            return try dispatcher.acceptUpload(reference, as: format)
         } catch {
             refuse(load, of: client, error)
             return nil
@@ -281,7 +278,7 @@ extension Scheduler {
 
     /// Refuses a load. A resend of a live request isn't answered, because its reply is still
     /// pending.
-    mutating func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
+    func refuse(_ load: LoadRequest, of client: ClientID, _ error: ImageError) {
         if !hasLive(load.token, of: client) { answerAtOnce(load, of: client, .failure(error)) }
     }
 
@@ -313,12 +310,12 @@ extension Scheduler {
     /// Admits a put. The header is read so that only images are stored. The bytes are stored like a
     /// fetched original: as they are, or as the profile's serializer encodes them. The reply
     /// contains the tiers that have stored them.
-    mutating func admitPut(
+    func admitPut(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
         _ format: ImageFormat?
     ) {
         guard var upload = acceptUpload(reference, format, of: load, client) else { return }
-        defer { drop(upload.block) }
+        defer { dispatcher.drop(upload.block) }
         do throws(ImageError) {
             let image = try Self.request(putting: load)
             guard case .text(let key) = load.image.context.key else { throw Self.noKey }

@@ -3,7 +3,7 @@ public import Model
 // Cancellation (SEMANTICS §8.1).
 extension Scheduler {
     /// Ends a request or batch of that client at once; has no effect after the terminal reply.
-    mutating func cancel(_ token: Token, of client: ClientID) {
+    func cancel(_ token: Token, of client: ClientID) {
         if let id = tokens[token] {
             if requests[id].client == client { end(id, Self.cancelled) }
         } else if let id = prefetching.tokens[token], prefetching.batches[id].client == client {
@@ -13,7 +13,7 @@ extension Scheduler {
 
     /// Ends the members admitted so far, a few per event; later ones are not affected. A batch is
     /// also a group, identified by its token.
-    mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
+    func cancelGroup(_ group: GroupID, of client: ClientID) {
         pendingTransitions.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
         {
@@ -22,13 +22,13 @@ extension Scheduler {
     }
 
     /// Ends a request or batch of any client.
-    mutating func cancelAny(_ token: Token) {
+    func cancelAny(_ token: Token) {
         if let id = tokens[token] { return end(id, Self.cancelled) }
         if let id = prefetching.tokens[token] { cancelBatch(id) }
     }
 
     /// Ends the members of a group of any client. Group IDs are random, like tokens.
-    mutating func cancelGroupOfAny(_ group: GroupID) {
+    func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
         pendingTransitions.cancel(members, of: group, by: nil)
         if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
@@ -36,7 +36,7 @@ extension Scheduler {
 
     /// Handles the departure of a client: its requests end, a few per event. Detached requests
     /// continue.
-    mutating func clientLeft(_ client: ClientID) {
+    func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
         endPrefetches(of: client)
@@ -52,9 +52,9 @@ extension Scheduler {
     /// Ends a request whose deadline has passed. It counts as expired if no worker had the job it
     /// waited for. Earlier events take precedence: a request in transition is checked when it
     /// continues.
-    mutating func expire(_ id: LiveRequest.ID) {
+    func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
-        if workGraph.waitsForWorker(place) { metrics.counters.expired += 1 }
+        if workGraph.waitsForWorker(place) { shared.counters.expired += 1 }
         // The error includes the reason for the delay, if known.
         end(id, workGraph.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
     }
@@ -88,13 +88,13 @@ extension Scheduler {
 
     /// Fires due timers in chronological order. Those beyond the limit of one event fire in the
     /// next one.
-    mutating func fireTimers() {
+    func fireTimers() {
         var left = limits.batchStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
             let counts = deadlines.first?.at == moment ? fireFirstDeadline() : fireFirstJobTimer()
             if counts { left -= 1 }
         }
-        workGraph.retryParked()
+        dispatcher.retryParked()
         if let since = hits.touchedSince,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
@@ -112,7 +112,7 @@ extension Scheduler {
     }
 
     /// Returns `false` if the request had already ended.
-    private mutating func fireFirstDeadline() -> Bool {
+    private func fireFirstDeadline() -> Bool {
         guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
             return false
         }
@@ -121,7 +121,7 @@ extension Scheduler {
     }
 
     /// Returns `false` if the timer was obsolete.
-    private mutating func fireFirstJobTimer() -> Bool {
+    private func fireFirstJobTimer() -> Bool {
         guard workGraph.fireFirstTimer() else { return false }
         conclude()
         return true
@@ -129,7 +129,7 @@ extension Scheduler {
 
     /// Removes obsolete timers: those at the front immediately, the others once they are the
     /// majority.
-    mutating func forgetAlarms() {
+    func forgetAlarms() {
         workGraph.forgetAlarms()
         deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
     }

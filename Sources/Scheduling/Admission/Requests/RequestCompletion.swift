@@ -3,7 +3,7 @@ import Model
 // Requests with an available image, some of which continue with a revalidation.
 extension Scheduler {
     /// Completes a request with the result that the cache found.
-    mutating func completeFound(
+    func completeFound(
         _ id: LiveRequest.ID, _ hit: CacheHit, _ block: BlockHandle?, _ timings: StageTimings
     ) {
         requests[id].timings += timings
@@ -18,9 +18,9 @@ extension Scheduler {
             image.extendedData = hit.metadata.extendedData
         }
         if hit.tier == .memory {
-            metrics.counters.memoryHits += 1
+            shared.counters.memoryHits += 1
         } else {
-            metrics.counters.diskHits += 1
+            shared.counters.diskHits += 1
         }
         let mark = BodyMark(hit.metadata)
         image.validity = reportedValidity(hit.metadata.caching, mark, of: request.admitted)
@@ -30,8 +30,7 @@ extension Scheduler {
     }
 
     /// Completes a request with the image that was made for it.
-    mutating func complete(_ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?)
-    {
+    func complete(_ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?) {
         recordUse(id, product)
         var image = explained(product, for: id)
         if !requests[id].waitsForStores { image.storedTiers = nil }
@@ -55,7 +54,7 @@ extension Scheduler {
     }
 
     /// Answers a request whose image is available and that no longer waits for stores.
-    mutating func answerPending(_ id: LiveRequest.ID) {
+    func answerPending(_ id: LiveRequest.ID) {
         guard let pending = requests[id].pending else {
             preconditionFailure("a request that waits for stores has its image")
         }
@@ -81,7 +80,7 @@ extension LiveRequest.CachedImage {
 extension Scheduler {
     /// Sends the image of a request that waits for nothing; its client counts as a reader of a
     /// large block from now on.
-    mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
+    func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
         if requests[id].admitted.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
             return reply(id, .failure(Self.notKept))
         }
@@ -95,14 +94,14 @@ extension Scheduler {
     }
 
     /// Ends a request before its work has finished.
-    mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
+    func end(_ id: LiveRequest.ID, _ error: ImageError) {
         withdraw(id)
         reply(id, .failure(error))
     }
 
     /// Sends the terminal reply of a request that waits for nothing. A failed request with a
     /// fallback continues with that instead.
-    mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+    func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
         if hasLostSession(id) { return cancelSilently(id) }
         if case .notModified = outcome { noteUnmodified(id) }
         guard let outcome = settled(outcome, id) else { return }
@@ -113,14 +112,14 @@ extension Scheduler {
         let request = removeRequest(id)
         if request.isSilent { return }
         let reported = reportedOutcome(outcome, request)
-        if case .failure(let error) = reported { metrics.counters.ended(with: error) }
+        if case .failure(let error) = reported { shared.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, reported) }
-        metrics.times.record(from: request.details.admittedAt, to: now)
+        times.record(from: request.details.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
         let reply = Reply(token: request.token, outcome: reported, timings: timings)
-        actions.append(.reply(request.client, reply))
-        actions.append(
+        shared.actions.append(.reply(request.client, reply))
+        shared.actions.append(
             .record(
                 RequestRecord(
                     url: request.fallbackContext?.url ?? request.image.url,
@@ -129,29 +128,29 @@ extension Scheduler {
     }
 
     /// Counts a used fallback, and returns the outcome to send to the client.
-    private mutating func reportedOutcome(
+    private func reportedOutcome(
         _ outcome: Reply.Outcome, _ request: LiveRequest
     ) -> Reply.Outcome {
         guard let failure = request.fallbackContext else { return outcome }
-        if case .image = outcome { metrics.counters.fallbacks += 1 }
+        if case .image = outcome { shared.counters.fallbacks += 1 }
         return failure.outcome(of: outcome)
     }
 
     /// Records the end of a URL of a batch; nothing is delivered.
-    mutating func memberEnded(
+    func memberEnded(
         _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
     ) {
-        metrics.counters.prefetched += 1
+        shared.counters.prefetched += 1
         prefetching.ended(batch, url, outcome)
     }
 
     /// Replies to a load that was never enlisted as a live request.
-    mutating func answerAtOnce(
+    func answerAtOnce(
         _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
     ) {
         let reply = Reply(token: load.token, outcome: outcome)
-        actions.append(.reply(client, reply))
-        actions.append(.record(RequestRecord(load, reply)))
+        shared.actions.append(.reply(client, reply))
+        shared.actions.append(.record(RequestRecord(load, reply)))
     }
 }
 
@@ -170,42 +169,41 @@ extension ImageRequest {
 extension Scheduler {
     /// Schedules a step for requests that no longer wait for work. The block is held until the last
     /// of them has been processed.
-    mutating func later(
-        _ step: BatchOperation.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
-        missed text: String? = nil
+    func later(
+        _ step: BatchOperation.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].standing = .moving }
         if let block { hits.hold(block) }
-        pendingTransitions.append(BatchOperation(step, members, block: block, missedText: text))
+        pendingTransitions.append(BatchOperation(step, members, block: block))
     }
 
     /// Stores the image of a request until the store at `place`, if any, has finished.
-    mutating func keep(
+    func keep(
         _ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?, at place: Place?
     ) {
         recordUse(id, product)
         if let block { hits.hold(block) }
         requests[id].pending = LiveRequest.Pending(
-            image: explained(product, for: id), block: block,
+            explained(product, for: id), block,
             cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 
     /// Handles finished stores that these requests waited for.
-    mutating func storesEnded(_ stored: [Stored]) {
+    func storesEnded(_ stored: [Stored]) {
         for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
         later(.pending, stored.map(\.id))
     }
 
     /// Records the timings and metrics of an image that was made for a request.
-    mutating func recordUse(_ id: LiveRequest.ID, _ product: FinishedProduct) {
+    func recordUse(_ id: LiveRequest.ID, _ product: FinishedProduct) {
         requests[id].timings += product.timings
-        if product.isOfCachedOriginal { metrics.counters.originalUses += 1 }
+        if product.isOfCachedOriginal { shared.counters.originalUses += 1 }
     }
 
     /// Restarts a request whose image was lost with the cache before its reply was sent.
-    mutating func loseAnswer(_ id: LiveRequest.ID) {
+    func loseAnswer(_ id: LiveRequest.ID) {
         requests[id].standing = .moving
         requests[id].pending = nil
         pendingTransitions.append(.again(id))
@@ -215,7 +213,7 @@ extension Scheduler {
 // Removal of requests, with or without a reply.
 extension Scheduler {
     /// Detaches a request from its work and its pending image.
-    mutating func withdraw(_ id: LiveRequest.ID) {
+    func withdraw(_ id: LiveRequest.ID) {
         if case .waiting(let place) = requests[id].standing { workGraph.leave(place) }
         if let block = requests[id].pending?.block { removeReader(of: block) }
         requests[id].standing = .moving
@@ -225,7 +223,7 @@ extension Scheduler {
 
     /// Removes a request from all lists that contain it.
     @discardableResult
-    mutating func removeRequest(_ id: LiveRequest.ID) -> LiveRequest {
+    func removeRequest(_ id: LiveRequest.ID) -> LiveRequest {
         workGraph.leaveOverlays(id)
         guard let request = requests.remove(id) else {
             preconditionFailure("a request must end only once")
@@ -237,22 +235,22 @@ extension Scheduler {
             prefetching.leave(batch, seat: request.seats.seat)
         } else {
             tokens[request.token] = nil
-            clients.change(request.client) { $0.leave(id, request) }
+            clients[request.client]?.leave(id, request)
         }
-        if let upload = request.admitted.upload { drop(upload.block) }
+        if let upload = request.admitted.upload { dispatcher.drop(upload.block) }
         return request
     }
 
     /// Cancels a request without a reply, because its client is gone or its batch is ending.
-    mutating func cancelSilently(_ id: LiveRequest.ID) {
+    func cancelSilently(_ id: LiveRequest.ID) {
         withdraw(id)
         removeRequest(id)
-        metrics.counters.cancelled += 1
+        shared.counters.cancelled += 1
     }
 
     /// Cancels the request with a token silently if its session has ended: a new request may use
     /// the token before the turn in which the old one would be canceled.
-    mutating func cancelIfSessionEnded(_ token: Token) {
+    func cancelIfSessionEnded(_ token: Token) {
         if let id = tokens[token], hasLostSession(id) { cancelSilently(id) }
     }
 }
@@ -271,7 +269,7 @@ extension Scheduler {
 extension Scheduler {
     /// Retains a large result for the client until it is released, within limits. Beyond them, the
     /// client must copy it.
-    mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
+    func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
         else { return }
@@ -279,7 +277,7 @@ extension Scheduler {
     }
 
     /// Sends an image before the terminal reply.
-    mutating func show(
+    func show(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, isRefreshing: Bool,
         arrivedBytes: UInt64? = nil
     ) {
@@ -289,7 +287,7 @@ extension Scheduler {
         if let block { lend(&image, block, to: request.client) }
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
-        actions.append(
+        shared.actions.append(
             .reply(
                 request.client,
                 Reply(
@@ -302,7 +300,7 @@ extension Scheduler {
 // (SEMANTICS §2.11).
 extension Scheduler {
     /// Schedules the delivery of transfer progress to the requests that asked for it.
-    mutating func progressed(
+    func progressed(
         _ transfer: Transfer, _ progress: JobProgress, _ info: ImageInfo?,
         _ ids: [LiveRequest.ID]
     ) {
@@ -314,7 +312,7 @@ extension Scheduler {
 
     /// Sends progress to one request. Progress lower than what was already sent, as from a
     /// restarted transfer, is suppressed.
-    mutating func notifyProgress(
+    func notifyProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, _ info: ImageInfo?, of transfer: Transfer
     ) {
         guard case .waiting(let place) = requests[id].standing,
@@ -325,14 +323,14 @@ extension Scheduler {
         let progressReport = RequestProgress(
             token: requests[id].token, received: progress.received, expected: progress.expected,
             info: requests[id].details.interests.contains(.info) ? info : nil)
-        actions.append(.progress(requests[id].client, progressReport))
+        shared.actions.append(.progress(requests[id].client, progressReport))
     }
 
     // MARK: - Partial images
 
     /// Schedules the delivery of a partial image. The block is held until the last request has
     /// received it.
-    mutating func offer(
+    func offer(
         _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64, from transfer: Transfer,
         to ids: [LiveRequest.ID]
     ) {
@@ -345,14 +343,14 @@ extension Scheduler {
     /// Sends a partial image to one request, unless its complete image already exists. After a
     /// restart of the transfer, nothing is sent until it exceeds the bytes of the last partial
     /// image.
-    mutating func showPartial(
+    func showPartial(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64,
         from transfer: Transfer
     ) {
         guard case .waiting(let place) = requests[id].standing,
             workGraph.isFedOnly(place, by: transfer), !hasLostSession(id),
             requests[id].shown < bytes,
-            workGraph.dispatcher.contains(block.worker)
+            dispatcher.contains(block.worker)
         else { return }
         requests[id].shown = bytes
         show(id, image, block, isRefreshing: false, arrivedBytes: bytes)

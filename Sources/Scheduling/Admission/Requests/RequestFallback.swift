@@ -10,7 +10,7 @@ import Model
 // deadline and one reply.
 extension Scheduler {
     /// Continues a failed request with its fallback.
-    mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
+    func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
         let (image, failed) = (requests[id].image, requests[id].admitted)
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
             preconditionFailure("a request that continues with a fallback has one")
@@ -25,13 +25,13 @@ extension Scheduler {
         } catch {
             return reply(id, .failure(error))
         }
-        if let upload = failed.upload { drop(upload.block) }
+        if let upload = failed.upload { dispatcher.drop(upload.block) }
         if !answerFallbackFromMemory(id) { pendingTransitions.append(.onward(id)) }
     }
 
     /// Admits the fallback of a load that was refused at admission. Returns `false` if there is
     /// none.
-    mutating func admitFallback(
+    func admitFallback(
         of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,
         after error: ImageError
     ) -> Bool {
@@ -49,7 +49,7 @@ extension Scheduler {
             _ = answerFallbackFromMemory(id)
         } catch {
             let outcome = failure.outcome(of: .failure(error))
-            if case .failure(let error) = outcome { metrics.counters.ended(with: error) }
+            if case .failure(let error) = outcome { shared.counters.ended(with: error) }
             answerAtOnce(load, of: client, outcome)
         }
         return true
@@ -58,7 +58,7 @@ extension Scheduler {
     // MARK: - Admission
 
     /// Admits a fallback. Throws if it isn't permitted.
-    private mutating func admitFallbackRequest(
+    private func admitFallbackRequest(
         _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
         _ logContext: LogContext
     ) throws(ImageError) -> AdmittedRequest {
@@ -87,7 +87,7 @@ extension Scheduler {
     }
 
     /// Answers a fallback from the hit index, if possible.
-    private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
+    private func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
         guard let (entry, block) = claimHit(request.admitted.terms, request.plan, request.names)
         else { return false }

@@ -25,7 +25,7 @@ extension Scheduler {
 
     /// Answers a request with a cached image subject to freshness. Uploads have no origin and are
     /// always delivered.
-    mutating func answer(
+    func answer(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         asFarAsFresh cached: LiveRequest.CachedImage
     ) {
@@ -48,15 +48,12 @@ extension Scheduler {
     }
 
     /// Revalidates the image before delivering it.
-    private mutating func askFirst(
+    private func askFirst(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
     ) {
         if let block { hits.hold(block) }
-        var refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
-        refreshing.held = LiveRequest.Pending(image: image, block: block)
-        requests[id].refreshing = refreshing
+        requests[id].refreshing = Refreshing(cached, held: LiveRequest.Pending(image, block))
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
@@ -67,7 +64,7 @@ extension Scheduler {
 
     /// Starts a background revalidation of a stale image unless there is one. If there are too many
     /// requests, the next load of the image does it.
-    private mutating func refreshInBackground(
+    private func refreshInBackground(
         _ id: LiveRequest.ID, _ cached: LiveRequest.CachedImage
     ) {
         let request = requests[id]
@@ -83,8 +80,7 @@ extension Scheduler {
                     admittedAt: now, deadline: deadline),
                 client: request.client, share: request.share, admitted: request.admitted,
                 priority: request.priority, remainingStages: request.plan.refreshStages))
-        requests[new].refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
+        requests[new].refreshing = Refreshing(cached)
         deadlines.set(deadline, for: new)
         pendingTransitions.append(.onward(new))
     }
@@ -95,7 +91,7 @@ extension Scheduler {
     /// stored with the image and its original, unless neither it nor the earlier information
     /// permits use without revalidation. If the origin leaves the lifetime open, other requests may
     /// assume a longer one than this request.
-    mutating func noteUnmodified(_ id: LiveRequest.ID) {
+    func noteUnmodified(_ id: LiveRequest.ID) {
         guard let refreshing = requests[id].refreshing,
             let caching = confirmed(refreshing, id), caching != refreshing.caching
         else { return }
@@ -116,11 +112,11 @@ extension Scheduler {
 
     /// Returns the outcome for a request that holds a stale image: that image, if it may be served.
     /// Returns `nil` if the image was lost with the cache and the request restarts.
-    mutating func settled(_ outcome: Reply.Outcome, _ id: LiveRequest.ID) -> Reply.Outcome? {
+    func settled(_ outcome: Reply.Outcome, _ id: LiveRequest.ID) -> Reply.Outcome? {
         guard let refreshing = requests[id].refreshing, let held = refreshing.held,
             let failure = servesHeld(outcome, id, refreshing)
         else { return outcome }
-        if let block = held.block, !workGraph.dispatcher.contains(block.worker) {
+        if let block = held.block, !dispatcher.contains(block.worker) {
             guard requests[id].deadline > now else { return outcome }
             requests[id].refreshing = nil
             loseAnswer(id)
@@ -220,7 +216,7 @@ extension ImageError {
 }
 
 /// The image that a request has while it is being revalidated.
-struct Refreshing: Sendable {
+final class Refreshing {
     /// The mark of the bytes from which the image was made.
     let mark: BodyMark
     /// Tiers that have it under the key of the request; a newer image replaces it there.
@@ -228,11 +224,16 @@ struct Refreshing: Sendable {
     /// The origin's caching information at the time of the store.
     let caching: OriginCaching?
     /// The stale image if it hasn't been delivered; the result of the revalidation decides.
-    var held: LiveRequest.Pending?
+    let held: LiveRequest.Pending?
     /// Whether external caches were queried for its freshness.
     var hasAskedExternalCaches = false
     /// Whether an external cache confirmed it, so that the origin wasn't contacted.
     var isConfirmedElsewhere = false
+
+    init(_ cached: LiveRequest.CachedImage, held: LiveRequest.Pending? = nil) {
+        (mark, tiers, caching) = (cached.mark, cached.tiers, cached.caching)
+        self.held = held
+    }
 }
 
 // refreshCached: delivers the cached image at once, then the result of the revalidation
@@ -240,7 +241,7 @@ struct Refreshing: Sendable {
 extension Scheduler {
     /// Answers a request with a cached image. A request with `refreshCached` continues with the
     /// revalidation; for any other, this is the terminal reply.
-    mutating func answerCached(
+    func answerCached(
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
     ) {
@@ -250,8 +251,7 @@ extension Scheduler {
         guard requests[id].plan.refreshes, requests[id].image.refusal(of: image.info) == nil
         else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block, isRefreshing: true) }
-        requests[id].refreshing = Refreshing(
-            mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
+        requests[id].refreshing = Refreshing(cached)
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
@@ -275,7 +275,7 @@ extension Scheduler {
 
     /// Queries external caches about the stale image of a request. Returns `false` if their queue
     /// is full.
-    mutating func askExternalCaches(_ id: LiveRequest.ID) -> Bool {
+    func askExternalCaches(_ id: LiveRequest.ID) -> Bool {
         guard let refreshing = requests[id].refreshing else { return false }
         requests[id].refreshing?.hasAskedExternalCaches = true
         let request = requests[id]
@@ -289,7 +289,7 @@ extension Scheduler {
 
     /// Handles the answer of external caches. If the image is fresh accordingly, the request is
     /// answered; otherwise it is revalidated with the origin.
-    mutating func compare(_ id: LiveRequest.ID, with known: Validity?, _ timings: StageTimings) {
+    func compare(_ id: LiveRequest.ID, with known: Validity?, _ timings: StageTimings) {
         requests[id].timings += timings
         guard let refreshing = requests[id].refreshing else {
             preconditionFailure("a revalidation requires a stale image")

@@ -3,7 +3,7 @@ import Model
 // The texts under which results and originals are cached.
 extension Scheduler {
     /// Returns the names of a request. Operators' puts and reads use the key that they specify.
-    mutating func names(
+    func names(
         of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
     ) throws(ImageError) -> RequestNames {
         if case .entry(let key) = terms.base {
@@ -19,7 +19,7 @@ extension Scheduler {
 
     /// Returns the texts under which a request's result and original are cached, as far as known.
     /// Throws if its image is invalid.
-    mutating func names(
+    func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try namesMemo.names(
@@ -40,7 +40,7 @@ extension Scheduler {
         return text
     }
 
-    mutating func adopt(_ layout: CacheLayout) {
+    func adopt(_ layout: CacheLayout) {
         workGraph.layout = layout
         hits.adopt(layout)
         namesMemo.removeAll()

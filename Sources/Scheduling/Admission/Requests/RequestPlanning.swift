@@ -4,7 +4,7 @@ import Model
 extension Scheduler {
     /// Performs all pending transitions of requests: to the next stage, to a new start, to their
     /// fallback or to an error.
-    mutating func moveOn() {
+    func moveOn() {
         while let move = pendingTransitions.nextTransition() {
             switch move {
             case .onward(let id) where mayGoOn(id): tryNextStage(id)
@@ -18,25 +18,25 @@ extension Scheduler {
 
     /// Whether the request continues; it ends if its deadline has passed while it waited for its
     /// turn.
-    private mutating func mayGoOn(_ id: LiveRequest.ID) -> Bool {
+    private func mayGoOn(_ id: LiveRequest.ID) -> Bool {
         guard requests.contains(id) else { return false }
         guard requests[id].deadline <= now else { return true }
         end(id, Self.deadlineExceeded)
         return false
     }
 
-    private mutating func beginAgain(_ id: LiveRequest.ID) {
+    private func beginAgain(_ id: LiveRequest.ID) {
         guard requests[id].attempt < limits.dispatch.attemptsMax else {
             return reply(id, .failure(Dispatcher.workerLost))
         }
-        metrics.counters.requeued += 1
+        shared.counters.requeued += 1
         requests[id].attempt += 1
         workGraph.leaveOverlays(id)
         requests[id].beginAfresh()
         tryNextStage(id)
     }
 
-    private mutating func tryNextStage(_ id: LiveRequest.ID) {
+    private func tryNextStage(_ id: LiveRequest.ID) {
         let remainingStages = requests[id].remainingStages
         let way = requests[id].remainingStages.next()
         if mustGather(id, before: way) {
@@ -54,24 +54,24 @@ extension Scheduler {
     }
 
     /// Ends a request without remaining stages. Without an error, the outcome is a miss.
-    private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
+    private func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         if let error { return reply(id, .failure(error)) }
-        metrics.counters.misses += 1
+        shared.counters.misses += 1
         reply(id, .miss(key: requests[id].names.shownResultKey))
     }
 
     /// Queries the cache for the result, unless the result is already in production after a query
     /// of the same tiers.
-    private mutating func queryResult(_ id: LiveRequest.ID) {
+    private func queryResult(_ id: LiveRequest.ID) {
         let admitted = requests[id].admitted
         if joinUnderWay(id, .fetch, admitted.network) { return }
         if joinUnderWay(id, .queryOriginal, admitted.cachedOriginal) { return }
-        wait(id) { workGraph, subscriber, urgency throws(ImageError) in
+        wait(id) { subscriber, urgency throws(ImageError) in
             try workGraph.lookUp(subscriber, urgency)
         }
     }
 
-    private mutating func joinUnderWay(
+    private func joinUnderWay(
         _ id: LiveRequest.ID, _ way: LoadPlan.Stage, _ origin: ByteSource
     ) -> Bool {
         let plan = requests[id].plan
@@ -85,39 +85,39 @@ extension Scheduler {
 
     /// Makes the result from the cached original, unless the bytes are already available or are
     /// being fetched because the cache doesn't have them.
-    private mutating func queryOriginal(_ id: LiveRequest.ID) {
+    private func queryOriginal(_ id: LiveRequest.ID) {
         let admitted = requests[id].admitted
         if requests[id].mayFetch, workGraph.isFetching(admitted) { return tryNextStage(id) }
         join(id, admitted.cachedOriginal)
     }
 
-    private mutating func fetch(_ id: LiveRequest.ID) {
+    private func fetch(_ id: LiveRequest.ID) {
         let admitted = requests[id].admitted
         if let canvas = admitted.canvas { return join(id, .canvas(canvas)) }
         if asksExternalCaches(id), askExternalCaches(id) { return }
         if let cached = requests[id].refreshing {
             return join(id, admitted.refresh(of: cached.mark))
         }
-        if requests[id].attempt == 1 { metrics.counters.misses += 1 }
+        if requests[id].attempt == 1 { shared.counters.misses += 1 }
         join(id, admitted.network)
     }
 
     /// Waits for the result made from these bytes.
-    private mutating func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
+    private func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
         let missed = requests[id].missed
-        wait(id) { workGraph, subscriber, urgency throws(ImageError) in
+        wait(id) { subscriber, urgency throws(ImageError) in
             try workGraph.join(subscriber, of: origin, urgency, missed: missed)
         }
     }
 
     /// Waits as determined by the work graph, or fails with its error.
-    private mutating func wait(
+    private func wait(
         _ id: LiveRequest.ID,
-        _ begin: (inout WorkGraph, Subscriber, Urgency) throws(ImageError) -> Place
+        _ begin: (Subscriber, Urgency) throws(ImageError) -> Place
     ) {
         do throws(ImageError) {
             let request = requests[id]
-            let place = try begin(&workGraph, request.subscriber(id), request.urgency)
+            let place = try begin(request.subscriber(id), request.urgency)
             requests[id].standing = .waiting(place)
         } catch {
             reply(id, .failure(error))
@@ -138,7 +138,7 @@ extension Scheduler {
     }
 
     /// Loads all overlays of a request, which waits for them.
-    mutating func gather(_ id: LiveRequest.ID) {
+    func gather(_ id: LiveRequest.ID) {
         do throws(ImageError) {
             var overlays: [AdmittedRequest] = []
             for load in requests[id].admitted.terms.overlays {
@@ -156,7 +156,7 @@ extension Scheduler {
     }
 
     /// Returns the admitted load of an overlay. Throws if the request may not use it.
-    private mutating func admitOverlayRequest(
+    private func admitOverlayRequest(
         _ load: Resolution, over id: LiveRequest.ID
     ) throws(ImageError) -> AdmittedRequest {
         do throws(ImageError) {

@@ -5,20 +5,20 @@ import Model
 // like one.
 extension WorkGraph {
     /// Starts the parts, each in the cache that it concerns.
-    mutating func beginCompositeJob(_ submission: Submission, _ parts: [CachePart]) -> JobID {
+    func beginCompositeJob(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
         enter(id, CompositeCacheJob(submission, parts, since: changes.position))
         return id
     }
 
-    private mutating func enter(_ id: JobID, _ compositeJob: CompositeCacheJob) {
+    private func enter(_ id: JobID, _ compositeJob: CompositeCacheJob) {
         if let input = compositeJob.submission.input { dispatcher.hold(input) }
         compositeJobs.begin(id, compositeJob)
         advance(id)
     }
 
     /// Starts further phases until a part is running or no phase is left.
-    private mutating func advance(_ id: JobID) {
+    private func advance(_ id: JobID) {
         while let compositeJob = compositeJobs[id], !compositeJob.isUnderWay {
             guard let phase = compositeJob.phases.first else {
                 return finish(id, compositeJob.outcome)
@@ -29,7 +29,7 @@ extension WorkGraph {
         }
     }
 
-    mutating func start(_ part: CachePart, of id: JobID) {
+    func start(_ part: CachePart, of id: JobID) {
         switch part {
         case .own(let work):
             guard let compositeJob = compositeJobs[id] else { return }
@@ -38,7 +38,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func run(_ submission: Submission, as part: CachePart, of id: JobID) {
+    private func run(_ submission: Submission, as part: CachePart, of id: JobID) {
         let job = dispatcher.submit(submission)
         compositeJobs.own(job, by: id)
         compositeJobs[id]?.running[job] = part
@@ -46,7 +46,7 @@ extension WorkGraph {
 
     // MARK: - External caches
 
-    private mutating func question(
+    private func question(
         _ cache: ExternalCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
     ) {
         guard let compositeJob = compositeJobs[id] else { return }
@@ -77,7 +77,7 @@ extension WorkGraph {
 
     /// Returns the reason why a cache is skipped, or `nil` if it isn't. Removals are attempted even
     /// if the circuit is open.
-    private mutating func obstacle(
+    private func obstacle(
         _ cache: ExternalCache, _ part: CachePart, _ submission: Submission
     ) -> String? {
         guard let pool = dispatcher.externalCache(cache.pool) else {
@@ -101,7 +101,7 @@ extension WorkGraph {
             ? nil : "the pool '\(cache.pool)' was recently slow or failing"
     }
 
-    private mutating func skip(
+    private func skip(
         _ part: CachePart, _ name: String, _ cache: ExternalCache, _ reason: String, of id: JobID
     ) {
         compositeJobs.count(cache.pool, \.skipped)
@@ -110,29 +110,28 @@ extension WorkGraph {
     }
 
     /// Records a failed part. If the part was a removal, the cache may still have the entry.
-    mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
+    func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
         if part.removes, let text = part.text { compositeJobs.distrust(text) }
         let error = compositeJobs[id]?.stopped(part, by: error) ?? error
         compositeJobs[id]?.note(error, of: part)
     }
 
     /// Treats a distrusted text as a miss and retries its removal.
-    private mutating func removeDistrusted(_ part: CachePart, _ text: String) {
+    private func removeDistrusted(_ part: CachePart, _ text: String) {
         guard case .external(let cache, let name, _) = part else { return }
         compositeJobs.count(cache.pool, \.skipped)
         removeElsewhere(text, from: cache, name)
     }
 
     /// Starts a removal from an external cache that nothing waits for.
-    private mutating func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String)
-    {
+    private func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String) {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
         let submission = Submission(JobSpec(work), .unbounded(.low))
         beginTail([.external(cache, name: name, work)], submission)
     }
 
     @discardableResult
-    mutating func beginTail(_ parts: [CachePart], _ submission: Submission) -> JobID {
+    func beginTail(_ parts: [CachePart], _ submission: Submission) -> JobID {
         var tail = CompositeCacheJob(submission, parts, since: changes.position)
         (tail.phases, tail.tail, tail.isTail) = ([parts], [], true)
         tail.urgency = tail.urgency.unbounded
@@ -144,7 +143,7 @@ extension WorkGraph {
     // MARK: - Answers
 
     /// Processes the outcome of a job that is part of a composite job; returns `false` if it isn't.
-    mutating func advanceCompositeJob(
+    func advanceCompositeJob(
         _ job: Completion.Ended, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) -> Bool {
@@ -166,7 +165,7 @@ extension WorkGraph {
         return true
     }
 
-    private mutating func ownAnswered(
+    private func ownAnswered(
         _ part: CachePart, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle>, by worker: WorkerID?, of id: JobID
     ) {
@@ -180,12 +179,12 @@ extension WorkGraph {
         }
     }
 
-    private mutating func finishFound(_ id: JobID) {
+    private func finishFound(_ id: JobID) {
         compositeJobs[id]?.error = nil
         if let outcome = compositeJobs[id]?.outcome { finish(id, outcome) }
     }
 
-    private mutating func handleExternalAnswer(
+    private func handleExternalAnswer(
         _ part: CachePart, _ cache: ExternalCache, _ name: String,
         _ answer: Result<JobResult, ImageError>, _ block: BlockHandle?, of id: JobID
     ) {
@@ -208,7 +207,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func handleExternalFailure(
+    private func handleExternalFailure(
         _ part: CachePart, _ cache: ExternalCache, _ name: String, _ error: ImageError, of id: JobID
     ) {
         // An unsupported operation says nothing about the health of the cache.
@@ -222,7 +221,7 @@ extension WorkGraph {
 
     /// Handles a hit of an external cache. A decoder reads the bytes in place; clients read a copy
     /// that the built-in cache makes and verifies.
-    private mutating func found(
+    private func found(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, of id: JobID
     ) {
         guard let compositeJob = compositeJobs[id],
@@ -244,7 +243,7 @@ extension WorkGraph {
 
     /// Starts the copy of a hit to where clients read; the built-in cache also stores it if it is
     /// promoted.
-    mutating func beginCopy(
+    func beginCopy(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
         of id: JobID
     ) {
@@ -262,7 +261,7 @@ extension WorkGraph {
         if let promotion { compositeJobs.beganPromotion(id, promotion) }
     }
 
-    private mutating func copied(
+    private func copied(
         _ copy: CompositeCacheJob.Copy, _ answer: Result<JobResult, ImageError>,
         by worker: WorkerID?,
         of id: JobID
@@ -285,7 +284,7 @@ extension WorkGraph {
     }
 
     /// Records the end of a promotion, and counts it if any tier now has the entry.
-    private mutating func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
+    private func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
         guard let promotion = compositeJobs[id]?.promotion else { return }
         compositeJobs.endedPromotion(id)
         guard case .success(.stored(let report)) = answer, !report.tiers.isEmpty else { return }
@@ -294,7 +293,7 @@ extension WorkGraph {
 
     // MARK: - Completion
 
-    private mutating func finish(
+    private func finish(
         _ id: JobID, _ outcome: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) {
@@ -315,11 +314,11 @@ extension WorkGraph {
     }
 
     /// Drops a composite job that is no longer wanted.
-    mutating func abandonCompositeJob(_ id: JobID) {
+    func abandonCompositeJob(_ id: JobID) {
         if let compositeJob = compositeJobs.remove(id) { endJobs(of: compositeJob) }
     }
 
-    private mutating func endJobs(of compositeJob: CompositeCacheJob) {
+    private func endJobs(of compositeJob: CompositeCacheJob) {
         for job in compositeJob.running.keys.sorted() { dispatcher.abandon(job) }
         if let copy = compositeJob.copying { dispatcher.abandon(copy.job) }
         if let input = compositeJob.submission.input { dispatcher.drop(input) }
@@ -329,7 +328,7 @@ extension WorkGraph {
     }
 
     /// Starts the queries that waited for the store.
-    private mutating func storeEnded(of text: String) {
+    private func storeEnded(of text: String) {
         for id in compositeJobs.endedStore(of: text) {
             guard let part = compositeJobs[id]?.held else { continue }
             compositeJobs[id]?.held = nil
@@ -339,7 +338,7 @@ extension WorkGraph {
     }
 
     /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
-    mutating func fireCompositeJobTimer() -> Bool {
+    func fireCompositeJobTimer() -> Bool {
         guard let id = compositeJobs.removeFirstAlarm(), let compositeJob = compositeJobs[id] else {
             return false
         }
@@ -374,7 +373,7 @@ extension WorkGraph {
 
     /// Handles the loss of a worker and its bytes. The nodes handle the loss of the bytes of a
     /// pending store; jobs that nothing waits for end here.
-    mutating func removeFromCompositeJobs(_ worker: WorkerID) {
+    func removeFromCompositeJobs(_ worker: WorkerID) {
         for id in compositeJobs.ids {
             guard let compositeJob = compositeJobs[id] else { continue }
             if compositeJob.isTail, compositeJob.submission.input?.worker == worker {
@@ -390,7 +389,7 @@ extension WorkGraph {
     }
 
     /// Ends background stores of entries that are being removed.
-    mutating func endTails(where isMeant: (_ text: String, _ tags: [String]) -> Bool) {
+    func endTails(where isMeant: (_ text: String, _ tags: [String]) -> Bool) {
         for id in compositeJobs.ids {
             guard let compositeJob = compositeJobs[id], compositeJob.isTail,
                 case .store(let work) = compositeJob.submission.spec.work
@@ -405,7 +404,7 @@ extension WorkGraph {
     // MARK: - Urgency
 
     /// Updates the urgency of a job after its subscribers changed.
-    mutating func updatePriority(_ id: JobID, _ urgency: Urgency) {
+    func updatePriority(_ id: JobID, _ urgency: Urgency) {
         guard let compositeJob = compositeJobs[id] else {
             return dispatcher.reprioritize(id, urgency)
         }
@@ -419,7 +418,7 @@ extension WorkGraph {
     }
 
     /// Sets whether a job may wait for space.
-    mutating func mayWaitForSpace(_ id: JobID, _ may: Bool) {
+    func mayWaitForSpace(_ id: JobID, _ may: Bool) {
         guard let compositeJob = compositeJobs[id] else { return dispatcher.waitsForSpace(id, may) }
         compositeJobs[id]?.submission.waitsForSpace = may
         for job in compositeJob.running.keys.sorted() { dispatcher.waitsForSpace(job, may) }
@@ -480,7 +479,7 @@ extension ErrorCode {
 // other jobs run in between and none waits longer than for any single removal.
 extension WorkGraph {
     /// Records a step of a removal and starts the next one. Returns `false` if the part has ended.
-    mutating func goOn(with part: CachePart, after result: JobResult, of id: JobID) -> Bool {
+    func goOn(with part: CachePart, after result: JobResult, of id: JobID) -> Bool {
         guard case .entries(let page) = result,
             case .external(let cache, let name, let work) = part,
             case .entry(var entry) = work, entry.inSteps
@@ -499,12 +498,12 @@ extension WorkGraph {
     }
 
     /// Reports the progress of a removal to the operator who waits for it.
-    private mutating func notifyProgress(of id: JobID) {
+    private func notifyProgress(of id: JobID) {
         guard case .inquiry? = purposes[id], let page = compositeJobs[id]?.progress else { return }
         emit(.answered(id, .progress(page)))
     }
 
-    private mutating func failRemoval(_ part: CachePart, _ name: String, of id: JobID) {
+    private func failRemoval(_ part: CachePart, _ name: String, of id: JobID) {
         let error = ImageError(
             .internalError, "the cache '\(name)' failed: its removal does not terminate")
         noteFailure(part, error, of: id)

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// A composite cache job: one that consists of several jobs, for the built-in cache and for
 /// external ones. The submitter sees only its number.
@@ -508,29 +508,29 @@ struct CacheCircuit: Hashable, Sendable {
 }
 
 /// Metrics of the operations on one external cache pool since the start.
-package struct ExternalCacheMetrics: Hashable, Sendable {
+struct ExternalCacheMetrics: Hashable, Sendable {
     /// Queries answered with bytes.
-    package var hits: UInt64 = 0
+    var hits: UInt64 = 0
     /// Queries answered without bytes.
-    package var misses: UInt64 = 0
+    var misses: UInt64 = 0
     /// Completed stores, removals and entry operations.
-    package var writes: UInt64 = 0
+    var writes: UInt64 = 0
     /// Failed operations, and those lost with a worker.
-    package var errors: UInt64 = 0
+    var errors: UInt64 = 0
     /// Operations that timed out.
-    package var slow: UInt64 = 0
+    var slow: UInt64 = 0
     /// Operations skipped because no worker was connected, the queue was full, or the circuit was
     /// open. They count as misses or as stores not performed.
-    package var skipped: UInt64 = 0
+    var skipped: UInt64 = 0
     /// Hits whose result the built-in cache rejected because it wasn't the declared image.
-    package var refused: UInt64 = 0
+    var refused: UInt64 = 0
     /// Hits stored in the built-in cache.
-    package var promoted: UInt64 = 0
+    var promoted: UInt64 = 0
 }
 
 extension WorkGraph {
     /// Metrics of external caches, by pool.
-    package var externalCacheCounters: [StatusReport.Counter] {
+    var externalCacheCounters: [StatusReport.Counter] {
         compositeJobs.metrics.sorted { $0.key < $1.key }.flatMap { pool, metrics in
             [
                 ("Hits", metrics.hits), ("Misses", metrics.misses), ("Writes", metrics.writes),

@@ -60,7 +60,7 @@ extension WorkGraph {
     }
 
     /// Stores an original from an external cache after a decoder has read it.
-    mutating func promoteOriginal(_ node: SourceNode.ID) {
+    func promoteOriginal(_ node: SourceNode.ID) {
         guard sources.contains(node), let body = sources[node].body,
             var promotion = sources[node].promotion, dispatcher.hasRoom(.cache)
         else { return }
@@ -85,7 +85,7 @@ extension WorkGraph {
 
     /// Handles stores and removals of entries: hits in flight under these keys are delivered but
     /// not stored.
-    mutating func voidPromotions(by work: JobWork) {
+    func voidPromotions(by work: JobWork) {
         for id in compositeJobs.promoting {
             guard let promotion = compositeJobs[id]?.promotion, promotion.isVoided(by: work) else {
                 continue
@@ -100,7 +100,7 @@ extension WorkGraph {
     }
 
     /// The copy is restarted because a lost cache would otherwise store it after its return.
-    private mutating func copyWithoutKey(_ id: JobID) {
+    private func copyWithoutKey(_ id: JobID) {
         guard let copy = compositeJobs[id]?.copying else { return }
         let block = BlockHandle(worker: copy.producer, block: copy.hit.reference.block)
         beginCopy(copy.hit, block, copy.part, nil, of: id)

@@ -1,9 +1,9 @@
-package import Model
+import Model
 
 /// The origin of source bytes. Work on bytes of different origins is never shared: a request that
 /// may not fetch must not wait for a fetch, and a request that bypasses the cache must not be
 /// answered from it (SEMANTICS §3.3).
-package indirect enum ByteSource: Hashable, Sendable {
+indirect enum ByteSource: Hashable, Sendable {
     /// The URL, fetched with these terms.
     case network(FetchTerms)
     /// The original in the cache, staged for decoders by this query.
@@ -60,7 +60,7 @@ package indirect enum ByteSource: Hashable, Sendable {
 
 /// The properties, besides the URL and headers, that must be equal for requests to share a
 /// transfer.
-package struct FetchTerms: Hashable, Sendable {
+struct FetchTerms: Hashable, Sendable {
     /// Patterns that redirects must match; empty if unrestricted. A request with fewer permitted
     /// redirects doesn't join a transfer with more (`LoadTerms.sources`).
     let permitted: [String]
@@ -77,7 +77,7 @@ package struct FetchTerms: Hashable, Sendable {
     /// Whether tags in the response are applied.
     let takesTags: Bool
 
-    package init(_ terms: borrowing LoadTerms) {
+    init(_ terms: borrowing LoadTerms) {
         (permitted, role) = (terms.sources, terms.cacheRole)
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
@@ -87,9 +87,9 @@ package struct FetchTerms: Hashable, Sendable {
 }
 
 /// A solid-color image.
-package struct Canvas: Hashable, Sendable {
-    package let color: Color
-    package let size: PixelSize
+struct Canvas: Hashable, Sendable {
+    let color: Color
+    let size: PixelSize
 }
 
 /// A key of `Model` together with the origin of the bytes. A reference type, so that nodes and
@@ -237,7 +237,7 @@ extension WorkGraph {
     /// Handles the variance of a response: the headers it depends on determine where it is stored
     /// and looked up from now on, unless the origin forbids storage. All subscribers of one source
     /// sent the same headers with the same terms.
-    mutating func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
+    func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
         let mayKeep = sources[node].name.origin.terms?.mayKeep(body) ?? true
         switch Variance(body.vary) {
         case _ where !mayKeep: sources[node].keep(.nowhere)
@@ -253,14 +253,14 @@ extension WorkGraph {
     /// Reports the variance for a text under which a subscriber wants the body stored. The variance
     /// is recorded per text and not per URL, so that all requests that share a text look in one
     /// place whatever URL they ask for, and no identity affects another one's entries.
-    mutating func teachVariance(of node: SourceNode.ID, _ plain: String) {
+    func teachVariance(of node: SourceNode.ID, _ plain: String) {
         guard sources[node].keeping != .asNamed else { return }
         emit(.varies(plain, sources[node].fields))
     }
 
     /// Returns the digest of the values of these fields in a request. Their names are included
     /// because an absent field differs from one on which the response doesn't depend.
-    package func variant(of key: SourceKey, _ fields: [String]) -> String {
+    func variant(of key: SourceKey, _ fields: [String]) -> String {
         let names = HTTPHeader(name: "vary", value: fields.joined(separator: ","))
         return variantDigest([names] + key.headers.filter { fields.contains($0.name) })
     }

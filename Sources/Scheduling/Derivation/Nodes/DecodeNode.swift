@@ -5,7 +5,7 @@ import Model
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no consumers left──► gone
 struct DecodeNode: ClosableNode {
-    static var table: WritableKeyPath<WorkGraph, NodeTable<DecodeNode>> { \.decodes }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<DecodeNode>> { \.decodes }
 
     enum State: Sendable {
         /// The source isn't available yet.
@@ -129,7 +129,7 @@ enum PixelConsumer: Hashable, Sendable {
 extension WorkGraph {
     /// Handles a successful decode: the source has proven to be an image and is stored, and all
     /// results use the pixels.
-    mutating func decoded(
+    func decoded(
         _ node: DecodeNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
         guard let source = decodes[node].source else {
@@ -163,7 +163,7 @@ extension WorkGraph {
     }
 
     /// Keeps pixels while they are needed. Overlay pixels have a separate budget.
-    private mutating func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
+    private func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return decodes[node].decoded(pixels) }
         let holder = decodes[node].consumers.urgency.flows.first
         guard overlayBytes.admits(pixels.byteCount, for: holder) else {

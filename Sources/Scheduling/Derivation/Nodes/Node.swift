@@ -10,7 +10,7 @@ protocol Node: SlotMapElement where Named == Self {
     associatedtype Consumer: Sendable
     associatedtype Provider: Node
 
-    static var table: WritableKeyPath<WorkGraph, NodeTable<Self>> { get }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<Self>> { get }
 
     /// The key of the work; nodes with equal keys may differ in other properties.
     var key: Key { get }
@@ -76,7 +76,7 @@ extension WorkGraph {
         _modify { yield &self[keyPath: Kind.table][id] }
     }
 
-    mutating func link<Kind: Node>(
+    func link<Kind: Node>(
         _ id: SlotID<Kind>, to provider: SlotID<Kind.Provider>,
         as consumer: Kind.Provider.Consumer
     ) {
@@ -85,7 +85,7 @@ extension WorkGraph {
     }
 
     /// Removes a consumer from a node. A node without consumers may end.
-    mutating func detach<Kind: Node>(from need: Need<Kind>) {
+    func detach<Kind: Node>(from need: Need<Kind>) {
         self[need.node].consumers.leave(need.seat)
         if !self[need.node].isInUse {
             retire(need.node)
@@ -95,19 +95,19 @@ extension WorkGraph {
     }
 
     /// Removes a node from its provider.
-    mutating func leaveProvider<Kind: Node>(of id: SlotID<Kind>) {
+    func leaveProvider<Kind: Node>(of id: SlotID<Kind>) {
         guard let need = self[id].need else { return }
         self[id].need = nil
         detach(from: need)
     }
 
-    mutating func update<Kind: Node>(_ need: Need<Kind>, _ urgency: Urgency) {
+    func update<Kind: Node>(_ need: Need<Kind>, _ urgency: Urgency) {
         self[need.node].consumers.update(need.seat, urgency)
         propagate(need.node)
     }
 
     /// Propagates the consumers' combined urgency to the node's job and its provider.
-    mutating func propagate<Kind: Node>(_ id: SlotID<Kind>) {
+    func propagate<Kind: Node>(_ id: SlotID<Kind>) {
         let urgency = self[id].consumers.urgency
         if let job = self[id].job { updatePriority(job, urgency) }
         if let need = self[id].need { update(need, urgency) }
@@ -128,7 +128,7 @@ extension WorkGraph {
     // MARK: - Retirement
 
     /// Ends a node: abandons its job and releases its resources.
-    mutating func retire<Kind: Node>(_ id: SlotID<Kind>) {
+    func retire<Kind: Node>(_ id: SlotID<Kind>) {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
         if let job = node.job { abandon(job) }
@@ -136,7 +136,7 @@ extension WorkGraph {
     }
 
     /// Releases the resources of a node, which may end another node.
-    private mutating func releaseResources(_ heldResources: HeldResources) {
+    private func releaseResources(_ heldResources: HeldResources) {
         switch heldResources {
         case .nothing: break
         case .pixels(let pixels, let holder):
@@ -158,7 +158,7 @@ extension WorkGraph {
     }
 
     /// Answers subscribers of finished original stores, and releases unused bytes.
-    mutating func tidy(_ node: SourceNode.ID) {
+    func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
         if !sources[node].storing.isUnderWay {
             notifyStored(sources[node].storing)
@@ -171,7 +171,7 @@ extension WorkGraph {
 // The consumers of overlay pixels: subscribers and results.
 extension WorkGraph {
     /// Adds a result as a consumer of the overlays gathered by the subscriber that starts it.
-    mutating func joinOverlays(_ node: ResultNode.ID, from id: Subscriber.ID, _ urgency: Urgency) {
+    func joinOverlays(_ node: ResultNode.ID, from id: Subscriber.ID, _ urgency: Urgency) {
         guard !gatherings.isEmpty else { return }
         let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
         results[node].overlays = gathered.map { need in
@@ -197,7 +197,7 @@ extension WorkGraph {
     }
 
     /// Updates the urgency of a subscriber's overlays.
-    mutating func reprioritizeOverlays(of id: Subscriber.ID, _ urgency: Urgency) {
+    func reprioritizeOverlays(of id: Subscriber.ID, _ urgency: Urgency) {
         gatherings[id]?.urgency = urgency
         for layer in gatherings[id]?.layers ?? [] {
             if let need = layer.decode { update(need, urgency) }
@@ -207,7 +207,7 @@ extension WorkGraph {
     // MARK: - Leaving
 
     /// Removes a subscriber from its overlays.
-    package mutating func leaveOverlays(_ id: Subscriber.ID) {
+    func leaveOverlays(_ id: Subscriber.ID) {
         guard !gatherings.isEmpty, let gathering = gatherings.removeValue(forKey: id) else {
             return
         }
@@ -217,20 +217,20 @@ extension WorkGraph {
     }
 
     /// Removes a result from its overlays.
-    mutating func leaveOverlays(of node: ResultNode.ID) {
+    func leaveOverlays(of node: ResultNode.ID) {
         let seats = results[node].overlays
         results[node].overlays = []
         for need in seats { leaveOverlay(need) }
     }
 
     /// Removes one consumer from an overlay.
-    mutating func leaveOverlay(_ need: Need<DecodeNode>) {
+    func leaveOverlay(_ need: Need<DecodeNode>) {
         detach(from: need)
         if decodes.contains(need.node) { passOn(need.node) }
     }
 
     /// Charges the pixels to another consumer after the one charged so far has left.
-    private mutating func passOn(_ node: DecodeNode.ID) {
+    private func passOn(_ node: DecodeNode.ID) {
         let flows = decodes[node].consumers.urgency.flows
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
             !flows.contains(holder)
@@ -242,7 +242,7 @@ extension WorkGraph {
 }
 
 /// All nodes of a kind, by ID and by key.
-struct NodeTable<Kind: Node>: Sendable {
+struct NodeTable<Kind: Node> {
     typealias ID = SlotID<Kind>
 
     private var nodes = SlotMap<Kind>()

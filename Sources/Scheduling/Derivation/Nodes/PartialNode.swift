@@ -107,7 +107,7 @@ struct PartialPace: Sendable {
 extension WorkGraph {
     /// Handles received bytes. If a round is due, each interested result starts a partial image
     /// while a decoder is free. Results that have shown the fewest bytes go first.
-    mutating func lookAt(
+    func lookAt(
         _ progress: JobProgress, _ block: BlockHandle, of node: SourceNode.ID
     ) {
         guard let arrived = progress.arrived, !sources[node].early.isGivenUp,
@@ -124,7 +124,7 @@ extension WorkGraph {
         }
     }
 
-    private mutating func beginPartial(
+    private func beginPartial(
         of result: ResultNode.ID, _ progress: JobProgress, _ arrived: BlockReference,
         _ block: BlockHandle, from node: SourceNode.ID
     ) {
@@ -189,7 +189,7 @@ extension WorkGraph {
 
     // MARK: - Outcomes
 
-    mutating func continuePartial(
+    func continuePartial(
         _ partial: PartialNode.ID, _ job: Completion.Ended, _ result: JobResult,
         _ blocks: ShortList<BlockHandle>
     ) {
@@ -207,7 +207,7 @@ extension WorkGraph {
         dispatcher.drop(blocks)
     }
 
-    private mutating func encode(
+    private func encode(
         _ partial: PartialNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
         let node = partials[partial]
@@ -230,7 +230,7 @@ extension WorkGraph {
             suspect: .transform(results[node.result].name.key))
     }
 
-    private mutating func deliver(
+    private func deliver(
         _ partial: PartialNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         partials[partial].info = image.info
@@ -243,7 +243,7 @@ extension WorkGraph {
             maker: .transform(results[partials[partial].result].name.key))
     }
 
-    private mutating func notifyPartial(
+    private func notifyPartial(
         _ partial: PartialNode.ID, _ report: StoreReport, _ job: Completion.Ended
     ) {
         let node = partials[partial]
@@ -256,7 +256,7 @@ extension WorkGraph {
         image.digest = report.digest
         let block = BlockHandle(worker: cache, block: reference.block)
         let bytes = node.progress.arrived?.length ?? 0
-        metrics.partials += 1
+        shared.counters.partials += 1
         emit(results[node.result].consumers.members.filter { $0.interests.contains(.partials) }) {
             .partial(Transfer(source: node.source), image, block, bytes, $0)
         }
@@ -266,7 +266,7 @@ extension WorkGraph {
 // Ending partial images.
 extension WorkGraph {
     /// Ends a partial image and abandons its job.
-    mutating func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
+    func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
         guard let node = partials.remove(partial) else { return }
         if sources.contains(node.source) {
             let took = (node.producedAt ?? now).milliseconds(since: node.began)
@@ -278,26 +278,26 @@ extension WorkGraph {
 
     /// Handles a failed job. After a timeout no further attempt is made, because the same data
     /// would hang again.
-    mutating func partialFailed(_ partial: PartialNode.ID, _ error: ImageError) {
+    func partialFailed(_ partial: PartialNode.ID, _ error: ImageError) {
         if error.code == .deadlineExceeded { return giveUpPartials(of: partials[partial].source) }
         endPartial(partial, error.code == .cancelled ? .left : .fruitless)
     }
 
     /// Handles a crash with a partial image: the source gets no more of them.
-    mutating func giveUpPartials(after departure: Departure) {
+    func giveUpPartials(after departure: Departure) {
         guard let job = dispatcher.crashed(departure), case .partial(let partial) = purposes[job]
         else { return }
         giveUpPartials(of: partials[partial].source)
     }
 
-    private mutating func giveUpPartials(of node: SourceNode.ID) {
+    private func giveUpPartials(of node: SourceNode.ID) {
         sources[node].early.isGivenUp = true
         endPartials(of: node)
     }
 
     /// Ends all partial images after the transfer has finished, because the complete image
     /// supersedes them.
-    mutating func endPartials(of node: SourceNode.ID) {
+    func endPartials(of node: SourceNode.ID) {
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
                 if let partial = results[result].partial { endPartial(partial) }
@@ -310,7 +310,7 @@ extension WorkGraph {
 extension WorkGraph {
     /// Reports progress, and the image header if it is known, to the source's interested
     /// subscribers.
-    mutating func notifyProgress(_ progress: JobProgress, of node: SourceNode.ID) {
+    func notifyProgress(_ progress: JobProgress, of node: SourceNode.ID) {
         let info = sources[node].early.info
         let recipients = subscribers(of: node).filter {
             !$0.interests.isDisjoint(with: [.progress, .info])

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// One result, shared by all of its subscribers.
 ///
@@ -10,7 +10,7 @@ package import Model
 ///
 /// From `delivering` on, the result exists and is stored even if no subscriber is left.
 struct ResultNode: ClosableNode {
-    static var table: WritableKeyPath<WorkGraph, NodeTable<ResultNode>> { \.results }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<ResultNode>> { \.results }
 
     enum State: Sendable {
         /// Waiting for a decode.
@@ -168,12 +168,12 @@ struct ResultNode: ClosableNode {
 extension WorkGraph {
     /// Joins the result in production from these bytes, or starts it. Throws if it can't be
     /// started.
-    package mutating func join(
+    func join(
         _ subscriber: Subscriber, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
     ) throws(ImageError) -> Place {
         let name = subscriber.request.result(of: origin)
         if let node = results.first(under: name) {
-            metrics.joinedResults += 1
+            shared.counters.coalesced.results += 1
             let place = sit(subscriber, at: node, urgency, missed)
             propagate(node)
             return place
@@ -191,7 +191,7 @@ extension WorkGraph {
     }
 
     /// Whether a result is being produced from these bytes and the given tiers have missed.
-    package func isMaking(
+    func isMaking(
         _ request: AdmittedRequest, of origin: ByteSource, afterAsking tiers: CacheTypes
     )
         -> Bool
@@ -200,7 +200,7 @@ extension WorkGraph {
         return tiers.isSubset(of: results[node].knownMissing)
     }
 
-    private mutating func sit(
+    private func sit(
         _ subscriber: Subscriber, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
     ) -> Place {
         let seat = results[node].consumers.join(subscriber, urgency)
@@ -215,7 +215,7 @@ extension WorkGraph {
     }
 
     /// Joins the decode of the pixels that the result needs, or starts one.
-    private mutating func obtainPixels(
+    private func obtainPixels(
         of node: ResultNode.ID, for subscriber: Subscriber, _ missed: MissedTiers
     ) {
         let name = results[node].name.decode
@@ -226,7 +226,7 @@ extension WorkGraph {
         if known == nil {
             obtainBytes(of: decode, subscriber.request)
         } else {
-            metrics.joinedDecodes += 1
+            shared.counters.coalesced.decodes += 1
             propagate(decode)
         }
         results[node].source = decodes[decode].source

@@ -11,7 +11,7 @@ import Model
 /// out. Requests that arrive meanwhile use it, so that no second GET is sent.
 struct SourceNode: Node {
     typealias Provider = SourceNode
-    static var table: WritableKeyPath<WorkGraph, NodeTable<SourceNode>> { \.sources }
+    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<SourceNode>> { \.sources }
 
     enum State: Sendable {
         /// A fetch, or a query of the original.
@@ -291,10 +291,10 @@ struct Freshness: Sendable {
 // Obtaining the bytes of a source for decodes.
 extension WorkGraph {
     /// Joins the source of the bytes that a decode needs, or starts one.
-    mutating func obtainBytes(of node: DecodeNode.ID, _ request: AdmittedRequest) {
+    func obtainBytes(of node: DecodeNode.ID, _ request: AdmittedRequest) {
         let name = OriginKey(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
         let known = sources.serving(name)
-        if known != nil { metrics.joinedSources += 1 }
+        if known != nil { shared.counters.coalesced.sources += 1 }
         let source = known ?? beginSource(name, request, decodes[node].consumers.urgency)
         decodes[node].source = source
         link(node, to: source, as: node)
@@ -306,7 +306,7 @@ extension WorkGraph {
     }
 
     /// Starts a source from the URL, the cache or an upload.
-    private mutating func beginSource(
+    private func beginSource(
         _ name: OriginKey<SourceKey>, _ request: AdmittedRequest, _ urgency: Urgency
     ) -> SourceNode.ID {
         if let upload = request.upload { return hold(upload, as: name, request) }
@@ -327,7 +327,7 @@ extension WorkGraph {
     }
 
     /// Creates the source of an upload, whose bytes are already available.
-    private mutating func hold(
+    private func hold(
         _ upload: Upload, as name: OriginKey<SourceKey>, _ request: AdmittedRequest
     ) -> SourceNode.ID {
         dispatcher.hold(upload.block)
@@ -335,7 +335,7 @@ extension WorkGraph {
     }
 
     /// Submits the job that obtains the bytes.
-    mutating func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
+    func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
         guard let spec = sources[node].spec else {
             preconditionFailure("uploaded bytes must be available")
         }
@@ -359,7 +359,7 @@ extension WorkGraph {
     }
 
     /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
-    package func isFetching(_ request: AdmittedRequest) -> Bool {
+    func isFetching(_ request: AdmittedRequest) -> Bool {
         let name = OriginKey(key: request.key.decode.source, origin: request.network)
         guard let node = sources.serving(name) else { return false }
         return sources[node].body != nil
@@ -368,14 +368,14 @@ extension WorkGraph {
     }
 
     /// Records the bytes and starts all decodes.
-    mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+    func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
         sources[node].obtained(body)
         endPartials(of: node)
         for decode in sources[node].consumers.members { beginDecode(decode) }
     }
 
     /// Starts a decode of the bytes.
-    private mutating func beginDecode(_ node: DecodeNode.ID) {
+    private func beginDecode(_ node: DecodeNode.ID) {
         guard let source = decodes[node].source, let body = sources[source].body else {
             preconditionFailure("a decode must start after its source has arrived")
         }
@@ -406,7 +406,7 @@ extension WorkGraph {
 // Reports for the owner of the failure cache.
 extension WorkGraph {
     /// Reports that a transfer failed or its body isn't an image.
-    mutating func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
+    func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
         let requests = sources[node].consumers.members.flatMap { self.requests(of: $0) }
         if !requests.isEmpty {
             emit(.failedSource(sources[node].name.key, .header, error, requests))
@@ -415,8 +415,7 @@ extension WorkGraph {
 
     /// Reports a failed decode of a fetched source. If the source isn't an image, this affects all
     /// of its subscribers.
-    mutating func notifyFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError)
-    {
+    func notifyFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError) {
         let operation = error.prevented(of: decodes[node].name.key.operation)
         guard operation != .header else { return notifyFailed(source, error) }
         let requests = requests(of: node)
@@ -426,7 +425,7 @@ extension WorkGraph {
     }
 
     /// Reports that a fetched source is an image after all, if any request asked for a retry.
-    mutating func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
+    func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard sources[source].body?.fetched != nil else { return }
         let retries = requests(of: node).filter(\.image.mayFollowAFailure)
         guard !retries.isEmpty else { return }

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// A serialization: another encoding of a result or original for the tiers that store it
 /// (SEMANTICS §5.8).
@@ -63,7 +63,7 @@ struct TranscodeNode: SlotMapElement {
 extension WorkGraph {
     /// Starts the serialization of an original under a plain text. Returns `false` if there is
     /// none.
-    mutating func transcodeOriginal(
+    func transcodeOriginal(
         _ node: SourceNode.ID, _ policy: StorePolicy, as plain: String
     ) -> Bool {
         let source = sources[node]
@@ -101,7 +101,7 @@ extension WorkGraph {
 
     /// Starts the serialization of a result that is the original or whose steps were partly run by
     /// external workers, which are not invoked a second time.
-    mutating func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
+    func transcodeBody(of node: ResultNode.ID, _ product: ResultNode.Product) {
         let policy = results[node].keptPolicy
         let source = results[node].isOriginal ? results[node].source : nil
         guard let output = policy.output, results[node].transcode == nil,
@@ -117,7 +117,7 @@ extension WorkGraph {
 
     /// Starts the serialization of a result by encoding the same pixels again: no quality is lost,
     /// and no transformer output waits for another transformer.
-    mutating func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
+    func transcodePixels(of node: ResultNode.ID, _ metadata: StoredMetadata) {
         let policy = results[node].keptPolicy
         guard let output = policy.output, let decode = results[node].decode,
             let pixels = decodes[decode].pixels
@@ -155,7 +155,7 @@ extension WorkGraph {
     /// Returns `nil`, so that nothing is written to disk, if too many serializations are in
     /// progress, the work is quarantined, or the image is an animation of which only one frame
     /// would be left. Memory then takes the bytes as they are.
-    private mutating func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
+    private func begin(_ transcode: TranscodeNode, _ metadata: StoredMetadata)
         -> TranscodeNode.ID?
     {
         guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
@@ -169,7 +169,7 @@ extension WorkGraph {
         return transcodes.insert(transcode)
     }
 
-    private mutating func decodeAgain(
+    private func decodeAgain(
         _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
     ) -> TranscodeNode.ID? {
         guard let id = begin(transcode, transcode.entry.metadata) else { return nil }
@@ -182,7 +182,7 @@ extension WorkGraph {
     }
 
     /// Submits the encode once the pixels are available.
-    mutating func encode(
+    func encode(
         _ id: TranscodeNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
         reading block: BlockHandle
     ) {
@@ -200,7 +200,7 @@ extension WorkGraph {
     }
 
     /// Submits the store once the bytes are available.
-    mutating func store(
+    func store(
         _ id: TranscodeNode.ID, _ image: EncodedImage, reading block: BlockHandle
     ) {
         let transcode = transcodes[id]
@@ -223,17 +223,17 @@ extension WorkGraph {
 // Ending serializations.
 extension WorkGraph {
     /// Drops a serialization in progress.
-    mutating func endTranscode(_ id: TranscodeNode.ID) {
+    func endTranscode(_ id: TranscodeNode.ID) {
         if let source = endTranscode(id, storing: .none) { tidy(source) }
     }
 
     /// Drops all serializations for these tiers under this text.
-    package mutating func endTranscodes(of text: String, for tiers: CacheTypes) {
+    func endTranscodes(of text: String, for tiers: CacheTypes) {
         endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
     }
 
     /// Drops all serializations that match the predicate.
-    mutating func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
+    func endTranscodes(where isMeant: (TranscodeNode) -> Bool) {
         for id in transcodes.ids where transcodes.contains(id) && isMeant(transcodes[id]) {
             endTranscode(id)
         }
@@ -242,7 +242,7 @@ extension WorkGraph {
     /// Ends a serialization that was stored in these tiers, or in none if the store failed. In that
     /// case, an outdated entry under its key is removed. Answers its watchers. Returns the source
     /// of its bytes if the source may now be unneeded.
-    mutating func endTranscode(_ id: TranscodeNode.ID, storing tiers: CacheTypes)
+    func endTranscode(_ id: TranscodeNode.ID, storing tiers: CacheTypes)
         -> SourceNode.ID?
     {
         guard let transcode = transcodes.remove(id) else { return nil }
@@ -265,7 +265,7 @@ extension WorkGraph {
     }
 
     /// Answers the watchers, or lets them wait for the store of the original.
-    private mutating func notifyStored(_ watchers: WatcherList, in tiers: CacheTypes) {
+    private func notifyStored(_ watchers: WatcherList, in tiers: CacheTypes) {
         for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)
             if let place = awaitOriginal(watcher) {
