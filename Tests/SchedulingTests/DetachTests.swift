@@ -55,7 +55,7 @@ struct DetachTests {
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: 2 << 20))
         stack.finishAll()
-        #expect(!stack.scheduler.hits.hasDeliveries)
+        #expect(!stack.scheduler.hits.blocks.hasDeliveries)
         #expect(stack.isAtRest)
     }
 

@@ -150,10 +150,11 @@ import Testing
 
     @Test func theCacheTakesAllEntriesAlong() throws {
         var room = try Room()
-        room.hits.touch(BlockID(1), at: room.now)
+        room.hits.touches.add(BlockID(1), at: room.now)
         room.hits.withdraw(.cacheGone(room.cache))
         #expect(room.fallen == Set(Name.allCases))
-        #expect(room.hits.count == 0 && room.hits.touched == 0 && room.hits.touchedSince == nil)
+        #expect(
+            room.hits.count == 0 && room.hits.touches.count == 0 && room.hits.touches.since == nil)
         // The next cache starts with the same blocks.
         room.publish(.a, in: BlockID(1))
         #expect(room.fallen == Set(Name.allCases))
@@ -273,12 +274,13 @@ import Testing
         let (image, terms, names) = try room.load(.b)
         #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
         #expect(room.hits.entry(for: names.result, at: room.now) != nil)
-        let isLent = room.hits.lend(room.handle(7), ResultBlocks.largeBytesMin, to: client)
+        let isLent = room.hits.blocks.deliver(
+            room.handle(7), ResultBlocks.largeBytesMin, to: client)
         #expect(isLent)
         let whileRead = room.hits.withdraw(.evicted(room.handle(7)))
         #expect(whileRead == nil, "a client reads it")
         #expect(room.hits.entry(for: names.result, at: room.now) == nil)
-        let released = room.hits.released(BlockID(7), by: client)
+        let released = room.hits.blocks.release(BlockID(7), by: client)
         #expect(released == room.handle(7))
         room.publish(.b, in: BlockID(8), bytes: ResultBlocks.largeBytesMin)
         let unread = room.hits.withdraw(.evicted(room.handle(8)))
@@ -298,7 +300,7 @@ extension HitTicket {
 extension Hits {
     /// Whether a client that received the ticket's answer would repeat it.
     func isRepeated(_ ticket: HitTicket, at now: Instant) -> Bool {
-        guard let voucher = ticket.image.voucher, stands(voucher: voucher.number) else {
+        guard let voucher = ticket.image.voucher, vouchers.stands(voucher.number) else {
             return false
         }
         return voucher.until.map { now < $0 } ?? true

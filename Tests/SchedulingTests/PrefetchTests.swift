@@ -160,7 +160,7 @@ struct PrefetchTests {
         #expect(stack.report(batch)?.finished == 2)
         #expect(stack.report(batch)?.ends == PrefetchEnds(cached: 2))
         #expect(stack.counters.memoryHits == 2)
-        #expect(!stack.scheduler.hits.hasDeliveries, "the block is not kept")
+        #expect(!stack.scheduler.hits.blocks.hasDeliveries, "the block is not kept")
         #expect(stack.isAtRest)
     }
 
@@ -171,7 +171,7 @@ struct PrefetchTests {
         let transform = stack.held(.transform)[0]
         stack.finish(transform, stack.success(transform, length: 2 << 20))
         stack.finishEverything()
-        #expect(!stack.scheduler.hits.hasDeliveries)
+        #expect(!stack.scheduler.hits.blocks.hasDeliveries)
         #expect(stack.isAtRest)
     }
 

@@ -32,7 +32,7 @@ struct RepeatedHitTests {
         #expect(stack.image(whole) == ticket.image)
         #expect(answers(ticket, &stack, client))
         #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
-        #expect(stack.scheduler.hits.touched == 1)
+        #expect(stack.scheduler.hits.touches.count == 1)
         #expect(stack.isAtRest)
     }
 

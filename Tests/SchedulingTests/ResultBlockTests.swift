@@ -57,7 +57,7 @@ struct ResultBlockTests {
         stack.evict(block)
         stack.disconnect(client)
         #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
-        #expect(!stack.scheduler.hits.hasDeliveries)
+        #expect(!stack.scheduler.hits.blocks.hasDeliveries)
     }
 
     @Test func aDeliveryWithoutAKeyFollowsTheSameRule() {

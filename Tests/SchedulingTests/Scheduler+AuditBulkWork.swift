@@ -57,5 +57,7 @@ extension Scheduler {
 
 extension Hits {
     /// Whether a block may not be reused yet; small ones are not tracked.
-    func isPinned(_ handle: BlockHandle) -> Bool { readers(of: handle).map { $0 > 0 } ?? true }
+    func isPinned(_ handle: BlockHandle) -> Bool {
+        blocks.readers(of: handle).map { $0 > 0 } ?? true
+    }
 }

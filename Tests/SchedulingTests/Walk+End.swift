@@ -40,6 +40,6 @@ extension Walk {
         if stack.workers.values.contains(where: { !$0.large.isEmpty }) {
             stack.fault("large blocks were not released")
         }
-        if stack.scheduler.hits.hasDeliveries { stack.fault("deliveries are left") }
+        if stack.scheduler.hits.blocks.hasDeliveries { stack.fault("deliveries are left") }
     }
 }

@@ -152,9 +152,9 @@ extension WorkGraph {
 
     func auditPurposes(_ check: (Bool, String) -> Void) {
         let wanted = dispatcher.jobs.values.filter {
-            $0.isWanted && $0.probe == nil && compositeJobs.owner(of: $0.id) == nil
+            $0.isWanted && $0.probe == nil && compositeJobs.owners[$0.id] == nil
         }
-        let several = compositeJobs.ids.filter { compositeJobs[$0]?.isTail == false }
+        let several = compositeJobs.all.filter { !$0.isTail }.map(\.id)
         check(
             Set(wanted.map(\.id) + several) == Set(purposes.keys),
             "a job that is wanted is for something")
@@ -164,14 +164,13 @@ extension WorkGraph {
     }
 
     private func urgency(of job: JobID) -> Urgency? {
-        compositeJobs[job]?.urgency ?? dispatcher.jobs[job]?.urgency
+        compositeJobs.jobs[job]?.urgency ?? dispatcher.jobs[job]?.urgency
     }
 
     /// Composite jobs have the jobs that they wait for, and are woken.
     func auditCompositeJobs(_ check: (Bool, String) -> Void) {
         var jobs: [JobID] = []
-        for id in compositeJobs.ids {
-            guard let compositeJob = compositeJobs[id] else { continue }
+        for compositeJob in compositeJobs.all {
             check(compositeJob.isUnderWay, "an errand waits for something")
             check(
                 compositeJob.promotion == nil || compositeJob.copying != nil || compositeJob.isTail,
@@ -184,7 +183,7 @@ extension WorkGraph {
         for job in jobs {
             check(dispatcher.jobs[job]?.isWanted == true, "an errand waits for jobs that are there")
         }
-        let owned = dispatcher.jobs.values.filter { compositeJobs.owner(of: $0.id) != nil }
+        let owned = dispatcher.jobs.values.filter { compositeJobs.owners[$0.id] != nil }
         check(Set(jobs) == Set(owned.map(\.id)), "each job of an errand is known")
     }
 
@@ -228,8 +227,8 @@ extension WorkGraph {
         for job in dispatcher.jobs.values {
             for input in job.inputs { holds[input, default: 0] += 1 }
         }
-        for id in compositeJobs.ids {
-            if let input = compositeJobs[id]?.submission.input { holds[input, default: 0] += 1 }
+        for job in compositeJobs.all {
+            if let input = job.submission.input { holds[input, default: 0] += 1 }
         }
         for upload in uploads { holds[upload, default: 0] += 1 }
         for id in sources.ids {

@@ -9,7 +9,7 @@ extension WorkGraph {
         for id in transcodes.ids {
             let node = transcodes[id]
             check(
-                (compositeJobs[node.job]?.submission ?? dispatcher.jobs[node.job]?.submission)?
+                (compositeJobs.jobs[node.job]?.submission ?? dispatcher.jobs[node.job]?.submission)?
                     .input
                     == node.input,
                 "a transcode has a job that reads")

@@ -84,7 +84,7 @@ struct Prefetching {
     ) -> PrefetchBatch.ID {
         let id = batches.insert(PrefetchBatch(request, of: client))
         tokens[request.batch] = id
-        clients[client, default: Prefetcher()].join(id)
+        clients[client, default: Prefetcher()].batches.append(id)
         return id
     }
 
@@ -197,7 +197,7 @@ struct Prefetching {
     mutating func close(_ id: PrefetchBatch.ID) {
         guard let batch = batches.remove(id) else { return }
         tokens[batch.token] = nil
-        clients[batch.client]?.leave(id)
+        clients[batch.client]?.batches.removeAll { $0 == id }
         clients[batch.client]?.waiting -= batch.waiting.count
         clients[batch.client]?.waitingBytes -= batch.waitingBytes
         forget(batch.client)
@@ -223,7 +223,7 @@ extension PrefetchRequest {
 struct Prefetcher: Sendable {
     /// Batches in round-robin order: the first one that may starts its next URL and moves to the
     /// end.
-    private(set) var batches: [PrefetchBatch.ID] = []
+    fileprivate(set) var batches: [PrefetchBatch.ID] = []
     /// The number of live members of all batches.
     var running = 0
     /// Waiting URLs in all batches, and their cost in bytes.
@@ -241,13 +241,9 @@ struct Prefetcher: Sendable {
     /// Whether there is nothing to remember.
     var isEmpty: Bool { batches.isEmpty && cutShort.isEmpty }
 
-    mutating func join(_ batch: PrefetchBatch.ID) { batches.append(batch) }
-
-    mutating func leave(_ batch: PrefetchBatch.ID) { batches.removeAll { $0 == batch } }
-
     /// Moves a batch to the end after its turn.
     mutating func rotate(_ batch: PrefetchBatch.ID) {
-        leave(batch)
+        batches.removeAll { $0 == batch }
         batches.append(batch)
     }
 

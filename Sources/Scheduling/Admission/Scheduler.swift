@@ -34,7 +34,7 @@ public final class Scheduler {
 
     // Pending transitions and batch operations.
     var pendingTransitions = PendingTransitions()
-    var deadlines = Deadlines()
+    var deadlines = AlarmQueue<LiveRequest.ID>()
     /// The keys of results that are revalidated in the background.
     var silent: Set<String> = []
     /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the

@@ -135,7 +135,7 @@ extension Scheduler {
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
             }, pools: dispatcher.pools, transferTimes: transferTimes,
-            externalCaches: workGraph.externalCacheCounters)
+            externalCaches: workGraph.compositeJobs.counters)
     }
 
     private var transferTimes: [StatusReport.TransferTimes] {

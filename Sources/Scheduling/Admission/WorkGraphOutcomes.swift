@@ -4,7 +4,7 @@ import Model
 extension Scheduler {
     func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // A worker without space may wait for readers to release blocks, if there are any.
-        let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
+        let hasReaders = outcome.result.foundNoSpace && hits.blocks.hasReaders
         dispatcher.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
@@ -26,7 +26,7 @@ extension Scheduler {
             later(.outcome(outcome), ids, block: block)
         case .ungathered(let id, let error):
             requests[id].standing = .moving
-            pendingTransitions.append(.giveUp(id, error))
+            pendingTransitions.moving.append(.giveUp(id, error))
         case .kept(let product, let block, let id, let place): keep(id, product, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
         case .stored(let stored): storesEnded(stored)
@@ -49,7 +49,7 @@ extension Scheduler {
         case .overtaken(let text):
             pendingTransitions.overtake(text)
             hits.stored(text)
-        case .noticed(let reference, let cache): hits.notice(reference, of: cache)
+        case .noticed(let reference, let cache): hits.blocks.notice(reference, of: cache)
         case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }

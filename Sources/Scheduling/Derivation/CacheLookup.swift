@@ -8,34 +8,19 @@ struct LookupNode: Node {
     /// The query; equal queries are coalesced.
     let query: QueryWork
     var consumers = SubscriberList<Subscriber>()
-    private(set) var job: JobID?
+    var job: JobID?
     /// Log context of the request that started the query.
     let logContext: LogContext
     var key: String { query.key }
     /// Whether the key was stored while the query was in flight, which makes a miss meaningless.
-    private(set) var isOvertaken = false
+    var isOvertaken = false
     /// Whether that store replaced another result, so that a hit may be the old one.
-    private(set) var isOutdated = false
+    var isOutdated = false
 
     init(query: QueryWork, _ logContext: LogContext) {
         self.query = query
         self.logContext = logContext
     }
-
-    /// Records a store under the key.
-    mutating func overtake() { isOvertaken = true }
-
-    /// Records that the entry under the key was replaced.
-    mutating func outdate() { isOutdated = true }
-
-    /// Records that the query was submitted, possibly again.
-    mutating func asked(_ job: JobID) {
-        self.job = job
-        isOvertaken = false
-        isOutdated = false
-    }
-
-    var heldResources: HeldResources { .nothing }
 }
 
 // Cache lookups of results, from joining to the outcome.
@@ -94,7 +79,8 @@ extension WorkGraph {
         let job = submit(
             .query(lookups[node].query), for: .lookup(node), reading: nil,
             lookups[node].consumers.urgency)
-        lookups[node].asked(job)
+        lookups[node].job = job
+        (lookups[node].isOvertaken, lookups[node].isOutdated) = (false, false)
     }
 }
 
@@ -113,16 +99,16 @@ struct ValidityNode: Node {
 
     let key: Key
     /// Texts not queried yet under which external caches may know the original.
-    private var texts: ArraySlice<String>
+    var texts: ArraySlice<String>
     /// The time of the locally known caching information, in milliseconds since 1970.
     let bornMilliseconds: Int64
     var consumers = SubscriberList<Subscriber>()
-    private(set) var job: JobID?
+    var job: JobID?
     var timings = StageTimings()
     /// Log context of the request that started the query.
     let logContext: LogContext
     /// Whether an operator removed entries meanwhile, which makes an answer meaningless.
-    private(set) var isOutdated = false
+    var isOutdated = false
 
     init(_ key: Key, _ texts: [String], bornMilliseconds: Int64, _ logContext: LogContext) {
         self.key = key
@@ -131,21 +117,12 @@ struct ValidityNode: Node {
         self.logContext = logContext
     }
 
-    /// Removes and returns the next text to query.
-    mutating func nextText() -> String? { texts.popFirst() }
-
-    mutating func asked(_ job: JobID) { self.job = job }
-
-    mutating func outdate() { isOutdated = true }
-
     /// Whether the answer concerns the same bytes and is newer than what is known.
     func isNews(_ validity: Validity) -> Bool {
         guard !isOutdated, BodyMark(validity).names(key.mark), let caching = validity.caching
         else { return false }
         return caching.age.bornMilliseconds > bornMilliseconds
     }
-
-    var heldResources: HeldResources { .nothing }
 }
 
 // Freshness information from external caches for an image that is stale here: another machine may
@@ -186,13 +163,14 @@ extension WorkGraph {
     }
 
     private func ask(_ node: ValidityNode.ID) {
-        while let text = validities[node].nextText() {
+        while let text = validities[node].texts.popFirst() {
             guard layout.isShared(text) else { continue }
             var work = EntryWork(action: .contains, key: text, tiers: .disk)
             work.wantsValidity = true
             let urgency = validities[node].consumers.urgency
             let job = submit(.entry(work), for: .validity(node), reading: nil, urgency)
-            return validities[node].asked(job)
+            validities[node].job = job
+            return
         }
         answer(node, nil)
     }

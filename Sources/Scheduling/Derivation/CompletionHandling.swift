@@ -185,9 +185,9 @@ extension WorkGraph {
         emit(subscribers(of: node)) { .fetching(timings, $0) }
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
-                results.rename(result) { $0.rename(origin) }
+                results.rename(result) { $0.name = $0.name.with(origin) }
             }
-            decodes.rename(decode) { $0.rename(origin) }
+            decodes.rename(decode) { $0.name = OriginKey(key: $0.name.key, origin: origin) }
         }
         sources[node].rename(origin, JobSpec(.fetch(fetchWork(request)), host: request.names.host))
         noteMissing(node)

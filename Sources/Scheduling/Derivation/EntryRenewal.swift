@@ -212,7 +212,7 @@ extension WorkGraph {
 
     private func overtake(_ text: String, _ source: SourceKey) {
         emit(.overtaken(text))
-        for node in lookups.all(under: text) { lookups[node].overtake() }
+        for node in lookups.all(under: text) { lookups[node].isOvertaken = true }
         for node in sources.all(under: source) where sources[node].queriedText == text {
             sources[node].freshness.isOvertaken = true
         }
@@ -225,6 +225,6 @@ extension WorkGraph {
     }
 
     private func outdateLookups(of text: String) {
-        for node in lookups.all(under: text) { lookups[node].outdate() }
+        for node in lookups.all(under: text) { lookups[node].isOutdated = true }
     }
 }

@@ -74,7 +74,8 @@ extension WorkGraph {
     func abandon(_ id: JobID) {
         purposes[id] = nil
         changes.ended(id)
-        if compositeJobs.contains(id) { abandonCompositeJob(id) } else { dispatcher.abandon(id) }
+        guard let job = compositeJobs.jobs[id] else { return dispatcher.abandon(id) }
+        abandonCompositeJob(job)
     }
 }
 

@@ -7,9 +7,9 @@ struct OriginalStores: Sendable {
     private(set) var jobs: [(job: JobID, plain: String)] = []
     /// The number of deliveries in progress of results that consist of these bytes and therefore
     /// store them.
-    private(set) var deliveries = 0
+    var deliveries = 0
     /// The number of serializations of these bytes in progress.
-    private(set) var transcodes = 0
+    var transcodes = 0
     /// The watchers of these stores.
     var watchers = WatcherList()
 
@@ -33,10 +33,6 @@ struct OriginalStores: Sendable {
         deliveries += 1
         originals.attempt(tiers, plain)
     }
-
-    mutating func endedDelivery() { deliveries -= 1 }
-
-    mutating func beganTranscode() { transcodes += 1 }
 
     /// Records the end of a serialization after which `tiers` have the original under this plain
     /// text.

@@ -21,7 +21,7 @@ extension WorkGraph {
         let job = submit(
             .paint(work), for: .transform(node), reading: nil, results[node].consumers.urgency,
             suspect: .transform(results[node].name.key))
-        results[node].beganTransform(job)
+        results[node].state = .transforming(job)
     }
 
     /// Continues with the transform once the decode has finished. If it returned only image
@@ -63,7 +63,7 @@ extension WorkGraph {
             .transform(work), for: .transform(node), reading: block,
             beside: overlays.map(\.block), results[node].consumers.urgency,
             suspect: .transform(results[node].name.key))
-        results[node].beganTransform(job)
+        results[node].state = .transforming(job)
     }
 
     /// Continues with the next link of a chain; its job holds the pixels from then on.

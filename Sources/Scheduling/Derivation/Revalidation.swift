@@ -14,7 +14,7 @@ extension WorkGraph {
             destination: .staging, promotes: false)
         let job = submit(
             .query(query), for: .comparing(node), reading: nil, sources[node].consumers.urgency)
-        sources[node].compares(body, job, against: nil)
+        sources[node].state = .comparing(job, body, against: nil)
     }
 
     /// Handles the stored original or the result of the comparison. If the cache fails, the body
@@ -55,7 +55,8 @@ extension WorkGraph {
         let job = submit(
             .store(work), for: .comparing(node), reading: body.block,
             sources[node].consumers.urgency)
-        sources[node].compares(body, job, against: SourceNode.Staged(block: block, mark: mark))
+        sources[node].state = .comparing(
+            job, body, against: SourceNode.Staged(block: block, mark: mark))
     }
 
     /// Handles a body equal to the stored one. Subscribers with an image made from it are done.

@@ -215,13 +215,13 @@ public struct WorkGraphLimits: Hashable, Sendable {
 // Timers, and whether anything is left.
 extension WorkGraph {
     /// The time at which the next timer is due; `nil` if there is none.
-    var nextDeadline: Instant? { dispatcher.nextDeadline.min(compositeJobs.nextAlarm) }
+    var nextDeadline: Instant? { dispatcher.nextDeadline.min(compositeJobs.alarms.first?.at) }
 
     /// The time of the next timer.
-    var nextAlarm: Instant? { dispatcher.nextAlarm.min(compositeJobs.nextAlarm) }
+    var nextAlarm: Instant? { dispatcher.nextAlarm.min(compositeJobs.alarms.first?.at) }
 
     func fireFirstTimer() -> Bool {
-        guard let ours = compositeJobs.nextAlarm, ours <= dispatcher.nextAlarm ?? ours else {
+        guard let ours = compositeJobs.alarms.first?.at, ours <= dispatcher.nextAlarm ?? ours else {
             return dispatcher.fireFirstTimer()
         }
         return fireCompositeJobTimer()

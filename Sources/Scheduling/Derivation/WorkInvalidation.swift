@@ -126,7 +126,7 @@ extension WorkGraph {
     /// result without subscribers is dropped.
     func outdate(_ node: ResultNode.ID) {
         guard results[node].provenance.began != nil else { return }
-        results[node].outdate()
+        results[node].provenance.isOutdated = true
         guard let product = results[node].product, let job = results[node].job else { return }
         if results[node].consumers.isEmpty { return retire(node) }
         abandon(job)
@@ -226,10 +226,10 @@ extension WorkGraph {
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
         for node in lookups.ids where removes(work, lookups[node].query.key, tags: nil) {
-            lookups[node].outdate()
+            lookups[node].isOutdated = true
         }
         for node in validities.ids where removes(work, validities[node].key.text, tags: nil) {
-            validities[node].outdate()
+            validities[node].isOutdated = true
         }
     }
 

@@ -342,8 +342,8 @@ extension Dispatcher {
 
     /// Handles the next due timer. Returns `false` if it was already obsolete.
     func fireFirstTimer() -> Bool {
-        guard let id = jobs.removeFirstAlarm() else { return false }
-        lookAfter(id)
+        guard let job = jobs.removeFirstAlarm() else { return false }
+        lookAfter(job)
         return true
     }
 
@@ -352,8 +352,7 @@ extension Dispatcher {
 
     /// Cancels a job that exceeded its deadline. If the worker doesn't answer the cancellation
     /// either, its session ends (SEMANTICS §7.6).
-    private func lookAfter(_ id: JobID) {
-        guard let job = jobs[id] else { return }
+    private func lookAfter(_ job: ActiveJob) {
         if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
         guard let worker = job.worker else { return }
         guard job.isStopped else { return stop(job, at: worker) }

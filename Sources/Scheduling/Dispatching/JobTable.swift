@@ -23,7 +23,7 @@ struct JobTable {
     /// Input bytes of the waiting and running jobs of each pool.
     private(set) var claims: [UInt64]
     private(set) var parked = ParkedJobs()
-    private var alarms = JobAlarms()
+    private var alarms = AlarmQueue<JobID>()
     /// Jobs that are dropped when other jobs wait.
     private(set) var expendable: Set<JobID> = []
 
@@ -269,22 +269,15 @@ struct JobTable {
     }
 
     /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
-    mutating func removeFirstAlarm() -> JobID? {
-        guard let alarm = alarms.first else { return nil }
-        alarms.removeFirst()
-        return Self.isCurrent(alarm, jobs) ? alarm.job : nil
+    mutating func removeFirstAlarm() -> ActiveJob? {
+        guard let alarm = alarms.popFirst(), let job = jobs[alarm.id], job.alarm == alarm.at else {
+            return nil
+        }
+        return job
     }
 
-    /// Removes obsolete timers: those at the front immediately, the others once they are the
-    /// majority.
     mutating func forgetAlarms() {
-        while let alarm = alarms.first, !Self.isCurrent(alarm, jobs) { alarms.removeFirst() }
-        guard alarms.count > 2 * jobs.count + 512 else { return }
-        alarms.keep { [jobs] in Self.isCurrent($0, jobs) }
-    }
-
-    private static func isCurrent(_ alarm: JobAlarms.Alarm, _ jobs: [JobID: ActiveJob]) -> Bool {
-        jobs[alarm.job]?.alarm == alarm.at
+        alarms.forget(ofWhich: jobs.count) { [jobs] in jobs[$0.id]?.alarm == $0.at }
     }
 }
 
@@ -458,43 +451,5 @@ struct ParkedJobs: Sendable {
     /// Resets `since` if no job is left after a retry.
     mutating func startOver() {
         if ids.isEmpty { since = nil }
-    }
-}
-
-struct JobAlarms: Sendable {
-    /// A timer entry. It is obsolete unless the job's `alarm` has this exact time.
-    struct Alarm: Comparable, Sendable {
-        let at: Instant
-        let serial: UInt64
-        let job: JobID
-
-        static func < (left: Alarm, right: Alarm) -> Bool {
-            (left.at, left.serial) < (right.at, right.serial)
-        }
-
-        static func == (left: Alarm, right: Alarm) -> Bool { left.serial == right.serial }
-    }
-
-    private var heap = Heap<Alarm>()
-    private var last: UInt64 = 0
-
-    var first: Alarm? { heap.first }
-    var count: Int { heap.count }
-
-    mutating func set(_ job: JobID, at moment: Instant) {
-        last += 1
-        heap.push(Alarm(at: moment, serial: last, job: job))
-    }
-
-    mutating func removeFirst() { _ = heap.pop() }
-
-    mutating func keep(where isCurrent: (Alarm) -> Bool) { heap.keep(where: isCurrent) }
-}
-
-extension Instant? {
-    /// The earlier of two optional instants, ignoring `nil`.
-    func min(_ other: Instant?) -> Instant? {
-        guard let self else { return other }
-        return other.map { Swift.min(self, $0) } ?? self
     }
 }

@@ -245,9 +245,6 @@ extension Dispatcher {
     /// Returns a number for a composite job.
     func nextNumber() -> JobID { jobs.nextID() }
 
-    /// Completes a composite job.
-    func conclude(_ completion: Completion) { complete(completion) }
-
     /// Returns the external cache pool of that name if it existed when the stack started.
     func externalCache(_ name: String) -> PoolID? {
         guard let id = PoolName(name).flatMap({ limits.pools.id(of: $0) }),

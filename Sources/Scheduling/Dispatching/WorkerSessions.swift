@@ -37,12 +37,12 @@ extension Dispatcher {
     /// Raises the number of concurrent jobs of a worker, up to the limit of its kind.
     func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
-        roster.widen(
-            worker, to: min(known.window + Int(more), limits.jobs(ofOneIn: known.pool)))
+        roster.workers[worker]?.window = min(
+            known.window + Int(more), limits.jobs(ofOneIn: known.pool))
     }
 
     /// Stops assigning jobs to a worker.
-    func workerDraining(_ worker: WorkerID) { roster.drains(worker) }
+    func workerDraining(_ worker: WorkerID) { roster.workers[worker]?.isDraining = true }
 
     /// Ends the session of a worker that violated the protocol or doesn't respond.
     func expel(_ worker: WorkerID, _ error: ImageError) {
@@ -76,7 +76,7 @@ extension Dispatcher {
 
 /// All workers, with round-robin state.
 struct WorkerRoster: Sendable {
-    private var workers: [WorkerID: LiveWorker] = [:]
+    var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
     private struct Pool: Sendable {
@@ -106,12 +106,6 @@ struct WorkerRoster: Sendable {
         workers[worker] = record
         pools[record.pool.index].members.append(worker)
     }
-
-    /// Sets the number of concurrent jobs of a worker.
-    mutating func widen(_ worker: WorkerID, to window: Int) { workers[worker]?.window = window }
-
-    /// Marks a worker as draining; it gets no more jobs.
-    mutating func drains(_ worker: WorkerID) { workers[worker]?.isDraining = true }
 
     /// Returns `false` if the worker had already left.
     mutating func leave(_ worker: WorkerID) -> Bool {

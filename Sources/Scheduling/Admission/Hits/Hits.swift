@@ -13,8 +13,10 @@ import Model
 struct Hits: Sendable {
     private var index: HitIndex
     private var composites: CompositeHits
-    private var readers: ResultBlocks
-    private var touches = TouchBatch()
+    /// Large blocks of `results/` and their readers.
+    var blocks: ResultBlocks
+    /// The used blocks that haven't been reported to the cache.
+    var touches = TouchBatch()
     /// The failure cache: sources with permanent failures, and the reasons.
     private(set) var failureCache: FailureCache<RefusedOperation, Refusal>
     /// The header fields on which responses depend.
@@ -22,7 +24,7 @@ struct Hits: Sendable {
     /// Caching information received from origins after entries were stored.
     private(set) var confirmations: Confirmations
     /// The answers that clients may repeat by themselves.
-    private var vouchers: Vouchers
+    var vouchers: Vouchers
     /// The current configuration term. Tickets of earlier terms are invalid; `nil` means that all
     /// are, permanently.
     private var term: UInt64? = 0
@@ -30,7 +32,7 @@ struct Hits: Sendable {
     init(_ limits: SchedulerLimits) {
         index = HitIndex(entriesMax: limits.hitsMax)
         composites = CompositeHits(entriesMax: limits.hitsMax)
-        readers = ResultBlocks(
+        blocks = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
         failureCache = FailureCache(
@@ -80,7 +82,7 @@ struct Hits: Sendable {
     mutating func publish(
         _ notice: StoredNotice, _ reference: BlockReference, of cache: WorkerID, at now: Instant
     ) {
-        readers.notice(reference, of: cache)
+        blocks.notice(reference, of: cache)
         withdraw(.reused(reference.block))
         withdraw(.replaced(notice.key))
         index.insert(notice, reference, at: now)
@@ -143,18 +145,6 @@ struct Hits: Sendable {
         ).map { Voucher(number: $0, until: ticket.until) }
     }
 
-    /// The block that contains the voucher's answer; `nil` if the voucher is invalid.
-    func block(ofVoucher number: UInt64) -> BlockID? { vouchers.block(of: number) }
-
-    /// The number of valid vouchers.
-    var vouched: Int { vouchers.count }
-
-    /// Whether a voucher is valid, apart from its expiry.
-    func stands(voucher number: UInt64) -> Bool { vouchers.stands(number) }
-
-    /// Returns the writes to apply to the voucher file before anything is acknowledged.
-    mutating func drainVoucherWrites() -> [VoucherWrite] { vouchers.drainWrites() }
-
     /// Whether the answer of a ticket is still valid. Usually no response varies and no source is
     /// refused, so that neither costs a lookup.
     func stands(_ ticket: HitTicket, at now: Instant) -> Bool {
@@ -210,7 +200,7 @@ struct Hits: Sendable {
         switch reason {
         case .evicted(let handle):
             remove(handle.block)
-            return readers.evict(handle) ? handle : nil
+            return blocks.evict(handle) ? handle : nil
         case .reused(let block), .crowdedOut(let block): remove(block)
         case .replaced(let key):
             if let block = index.block(of: key) { remove(block) }
@@ -220,7 +210,7 @@ struct Hits: Sendable {
             index.removeAll()
             composites.forgetAll()
             touches.removeAll()
-            readers.leave(cache)
+            blocks.leave(cache)
         case .denied(let denial): enter(denial)
         case .varies(let text, let fields):
             vouchers.withdraw(ofText: text)
@@ -265,63 +255,6 @@ struct Hits: Sendable {
         at now: Instant, where isMeant: (FailureCacheEntry) -> Bool
     ) -> Int {
         failureCache.remove(at: now, where: isMeant).count
-    }
-
-    // MARK: - Use
-
-    /// The number of used blocks that haven't been reported to the cache, and since when there are
-    /// any.
-    var touched: Int { touches.count }
-    var touchedSince: Instant? { touches.since }
-
-    /// The number of used blocks if the ticket's block is added.
-    func touched(with ticket: HitTicket) -> Int { touches.count(with: ticket.place.block) }
-
-    /// Records that a block answered a hit.
-    mutating func touch(_ block: BlockID, at now: Instant) { touches.add(block, at: now) }
-
-    /// Removes and returns the used blocks to report to the cache.
-    mutating func drainTouched() -> [BlockID] { touches.drain() }
-
-    // MARK: - Readers of large blocks
-
-    /// Whether any large block has readers.
-    var hasReaders: Bool { readers.hasReaders }
-    /// Whether a client has an unreleased large block.
-    var hasDeliveries: Bool { readers.hasDeliveries }
-
-    /// The number of readers of a large block; `nil` for an unknown block.
-    func readers(of handle: BlockHandle) -> Int? { readers.readers(of: handle) }
-
-    /// Records a block reported by the cache, which may be large.
-    mutating func notice(_ reference: BlockReference, of cache: WorkerID) {
-        readers.notice(reference, of: cache)
-    }
-
-    /// Adds a reader: a pending reply that refers to the block.
-    mutating func hold(_ handle: BlockHandle) { readers.hold(handle) }
-
-    /// Removes the reader of a pending reply. Returns `true` if the cache must be notified that the
-    /// block is free.
-    mutating func removeReader(of handle: BlockHandle) -> Bool { readers.drop(handle) }
-
-    /// Records a reply with a block. Returns whether the client may map the block: a large one is
-    /// retained for the client until it releases it, within limits.
-    mutating func lend(
-        _ handle: BlockHandle, _ bytes: UInt64, to client: ClientID
-    ) -> Bool {
-        readers.deliver(handle, bytes, to: client)
-    }
-
-    /// Records that a client released one delivery. Returns the handle if the cache must be
-    /// notified.
-    mutating func released(_ block: BlockID, by client: ClientID) -> BlockHandle? {
-        readers.release(block, by: client)
-    }
-
-    /// Releases all blocks of a departed client. Returns those of which the cache must be notified.
-    mutating func releaseAll(of client: ClientID) -> [BlockHandle] {
-        readers.releaseAll(of: client)
     }
 }
 

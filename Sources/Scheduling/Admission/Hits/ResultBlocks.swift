@@ -165,7 +165,7 @@ extension Scheduler {
 
     /// Removes one reader of a large result.
     func removeReader(of handle: BlockHandle) {
-        if hits.removeReader(of: handle) { dispatcher.release(handle) }
+        if hits.blocks.drop(handle) { dispatcher.release(handle) }
     }
 
     // MARK: - results/
@@ -192,19 +192,19 @@ extension Scheduler {
     /// Handles a client's release of large blocks.
     func released(_ blocks: [BlockID], by client: ClientID) {
         for block in blocks {
-            if let handle = hits.released(block, by: client) { dispatcher.release(handle) }
+            if let handle = hits.blocks.release(block, by: client) { dispatcher.release(handle) }
         }
     }
 
     /// Releases all blocks of a departed client.
     func releaseAll(of client: ClientID) {
-        for handle in hits.releaseAll(of: client) { dispatcher.release(handle) }
+        for handle in hits.blocks.releaseAll(of: client) { dispatcher.release(handle) }
     }
 
     /// Reports used blocks to the cache if at least this many have accumulated.
     func notifyTouched(atLeast count: Int) {
-        guard let cache, hits.touched >= count else { return }
-        let blocks = hits.drainTouched()
+        guard let cache, hits.touches.count >= count else { return }
+        let blocks = hits.touches.drain()
         for start in stride(from: 0, to: blocks.count, by: MessageLimits.idsMax) {
             let end = min(start + MessageLimits.idsMax, blocks.count)
             shared.actions.append(.touched(cache, Array(blocks[start..<end])))

@@ -190,7 +190,7 @@ extension Scheduler {
 
     /// Returns the pending writes to the voucher file, in order. They must be applied before any
     /// consequence of the event is communicated.
-    public func drainVoucherWrites() -> [VoucherWrite] { hits.drainVoucherWrites() }
+    public func drainVoucherWrites() -> [VoucherWrite] { hits.vouchers.drainWrites() }
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     func used(_ used: UsedVouchers) {
@@ -198,7 +198,7 @@ extension Scheduler {
         shared.counters.memoryHits &+= used.loads
         shared.counters.voucherHits &+= used.loads
         for number in used.numbers {
-            if let block = hits.block(ofVoucher: number) { hits.touch(block, at: now) }
+            if let block = hits.vouchers.block(of: number) { hits.touches.add(block, at: now) }
         }
     }
 
@@ -213,7 +213,7 @@ extension Scheduler {
         shared.now = now
         shared.counters.requests += 1
         shared.counters.memoryHits += 1
-        hits.touch(ticket.place.block, at: now)
+        hits.touches.add(ticket.place.block, at: now)
         return true
     }
 
@@ -221,7 +221,8 @@ extension Scheduler {
     func mayAnswer(
         _ ticket: HitTicket, again token: Token, of client: ClientID, at now: Instant
     ) -> Bool {
-        hits.touched(with: ticket) < limits.touchedMax && hits.stands(ticket, at: now)
+        hits.touches.count(with: ticket.place.block) < limits.touchedMax
+            && hits.stands(ticket, at: now)
             && clients.keys.contains(client) && (tokens.isEmpty || !tokens.keys.contains(token))
             && (prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token))
     }

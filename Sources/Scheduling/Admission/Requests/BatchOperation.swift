@@ -110,24 +110,11 @@ struct BatchOperationBudget {
 /// the middle of another operation, and a long chain of requests doesn't cause deep recursion.
 struct PendingTransitions: Sendable {
     /// Unfinished batch operations.
-    private(set) var batchOperations = Deque<BatchOperation>()
+    var batchOperations = Deque<BatchOperation>()
     /// Requests that are about to enter their next node; they move once no teardown is in progress.
-    private(set) var moving = Deque<Transition>()
+    var moving = Deque<Transition>()
 
     var isEmpty: Bool { batchOperations.count == 0 && moving.count == 0 }
-
-    // MARK: - Transitions
-
-    /// Adds a transition to perform before the event is over.
-    mutating func append(_ move: Transition) { moving.append(move) }
-
-    mutating func nextTransition() -> Transition? { moving.popFirst() }
-
-    // MARK: - Batch operations
-
-    mutating func append(_ work: BatchOperation) { batchOperations.append(work) }
-
-    mutating func nextWork() -> BatchOperation? { batchOperations.popFirst() }
 
     /// Handles the store of a text: requests that are about to continue because no cache had it
     /// will query again.
@@ -197,7 +184,7 @@ extension Scheduler {
     /// Continues pending batch operations in round-robin order, within the limits of one event.
     func runBatchOperations() {
         var budget = BatchOperationBudget(limits)
-        while !budget.isSpent, var work = pendingTransitions.nextWork() {
+        while !budget.isSpent, var work = pendingTransitions.batchOperations.popFirst() {
             var row = Self.stepsInARow
             while row > 0, !budget.isSpent, let id = work.popNext() {
                 guard requests.contains(id) else { continue }
@@ -208,7 +195,7 @@ extension Scheduler {
                 budget.spend(isLong: work.step.isLong || shared.actions.count > before)
             }
             if !work.isDone {
-                pendingTransitions.append(work)
+                pendingTransitions.batchOperations.append(work)
             } else if let block = work.block {
                 removeReader(of: block)
             }
@@ -258,7 +245,7 @@ extension Scheduler {
     ) {
         switch teardownResult {
         case .fail(let error): reply(id, .failure(error))
-        case .again: pendingTransitions.append(.again(id))
+        case .again: pendingTransitions.moving.append(.again(id))
         case .afresh: goOn(id, isOvertaken: true)
         case .unmodified: reply(id, .notModified)
         case .onward(let timings, _):
@@ -275,7 +262,7 @@ extension Scheduler {
             workGraph.leaveOverlays(id)
             requests[id].beginAfresh()
         }
-        pendingTransitions.append(.onward(id))
+        pendingTransitions.moving.append(.onward(id))
     }
 
     /// Whether the block intended for the request is gone with its cache.

@@ -35,34 +35,32 @@ struct LiveRequest: SlotMapElement {
         let caching: OriginCaching?
     }
 
-    /// Properties fixed at admission.
-    struct Details: Sendable {
-        /// The process that owns the token.
-        let owner: Incarnation
-        let isDetached: Bool
-        let token: Token
-        let group: GroupID?
-        /// The client's slot, if any.
-        let slot: String?
-        /// The client's user on whose behalf it is loaded.
-        var httpClient: UInt64 = 0
-        /// The batch of which it is a member. Members get no reply.
-        let batch: PrefetchBatch.ID?
-        /// Whether it is a background revalidation of a stale image, which gets no reply.
-        var isSilent = false
-        /// Notifications wanted before the image is complete.
-        var interests: Subscriber.Interests = []
-        let admittedAt: Instant
-        let deadline: Instant
-    }
-
     /// Its seats in the lists of its client, or in its batch.
     struct Seats: Sendable {
         var seat: StableArray<LiveRequest.ID>.Seat = 0
         var groupSeat: StableArray<LiveRequest.ID>.Seat?
     }
 
-    let details: Details
+    // Fixed at admission.
+
+    /// The process that owns the token.
+    let owner: Incarnation
+    let isDetached: Bool
+    let token: Token
+    let group: GroupID?
+    /// The client's slot, if any.
+    let slot: String?
+    /// The client's user on whose behalf it is loaded.
+    let httpClient: UInt64
+    /// The batch of which it is a member. Members get no reply.
+    let batch: PrefetchBatch.ID?
+    /// Whether it is a background revalidation of a stale image, which gets no reply.
+    var isSilent = false
+    /// Notifications wanted before the image is complete.
+    var wantedNotifications: Subscriber.Interests = []
+    let admittedAt: Instant
+    let deadline: Instant
+
     /// The session that receives the reply; may have ended if the request is detached.
     var client: ClientID
     /// The owner of the share that its work uses.
@@ -88,18 +86,10 @@ struct LiveRequest: SlotMapElement {
     /// The image that the request has while the origin is revalidating it.
     var refreshing: Refreshing?
     /// The failure of the original image, if the request continues with its fallback.
-    private(set) var fallbackContext: FallbackContext?
+    var fallbackContext: FallbackContext?
 
-    var owner: Incarnation { details.owner }
-    var isDetached: Bool { details.isDetached }
-    var token: Token { details.token }
-    var group: GroupID? { details.group }
-    var slot: String? { details.slot }
-    var batch: PrefetchBatch.ID? { details.batch }
-    var isSilent: Bool { details.isSilent }
     /// Whether a client gets its reply.
-    var isAnswered: Bool { details.batch == nil && !details.isSilent }
-    var deadline: Instant { details.deadline }
+    var isAnswered: Bool { batch == nil && !isSilent }
 
     var image: ImageRequest { admitted.image }
     var names: RequestNames { admitted.names }
@@ -110,7 +100,7 @@ struct LiveRequest: SlotMapElement {
     }
     /// The flow in which its work is queued.
     var flow: FlowID {
-        .client(FlowID.Session(client: client, owner: share, httpClient: details.httpClient))
+        .client(FlowID.Session(client: client, owner: share, httpClient: httpClient))
     }
     /// Pixels per point.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
@@ -135,9 +125,6 @@ struct LiveRequest: SlotMapElement {
             && admitted.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }
 
-    /// Marks the request as continuing with its fallback.
-    mutating func fallBack(after failure: FallbackContext) { fallbackContext = failure }
-
     /// Starts the admitted fallback.
     mutating func begin(_ fallback: AdmittedRequest) {
         admitted = fallback
@@ -153,7 +140,7 @@ struct LiveRequest: SlotMapElement {
 
     /// A request with a cached image receives no partial images or header.
     private var interests: Subscriber.Interests {
-        refreshing == nil ? details.interests : details.interests.intersection(.progress)
+        refreshing == nil ? wantedNotifications : wantedNotifications.intersection(.progress)
     }
 }
 

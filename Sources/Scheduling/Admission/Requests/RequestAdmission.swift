@@ -118,11 +118,10 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                details: LiveRequest.Details(
-                    owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
-                    group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
-                    interests: batch == nil ? load.interests : [], admittedAt: now,
-                    deadline: deadline),
+                owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
+                group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
+                wantedNotifications: batch == nil ? load.interests : [], admittedAt: now,
+                deadline: deadline,
                 client: client, share: clients[client]?.share ?? .session(client),
                 admitted: admitted,
                 priority: load.image.priority, remainingStages: admitted.plan.remainingStages))
@@ -132,8 +131,8 @@ extension Scheduler {
             tokens[load.token] = id
             assignSeat(id, isOlder: upload != nil)
         }
-        deadlines.set(deadline, for: id)
-        pendingTransitions.append(.onward(id))
+        deadlines.set(id, at: deadline)
+        pendingTransitions.moving.append(.onward(id))
         return id
     }
 
@@ -208,7 +207,7 @@ extension Scheduler {
             !plan.respectsCacheControl || isFresh(entry, terms, names)
         else { return nil }
         shared.counters.memoryHits += 1
-        hits.touch(entry.reference.block, at: now)
+        hits.touches.add(entry.reference.block, at: now)
         return (entry, BlockHandle(worker: cache, block: entry.reference.block))
     }
 }

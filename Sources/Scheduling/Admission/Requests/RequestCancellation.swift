@@ -45,7 +45,7 @@ extension Scheduler {
         releaseAll(of: client)
         let members = record.requests.members.filter { !requests[$0].isDetached }
         if !members.isEmpty {
-            pendingTransitions.append(BatchOperation(.departed(client), members))
+            pendingTransitions.batchOperations.append(BatchOperation(.departed(client), members))
         }
     }
 
@@ -80,7 +80,7 @@ extension Scheduler {
 extension Scheduler {
     /// The latest time at which `tick` is due; `nil` while nothing waits for a time.
     public var nextDeadline: Instant? {
-        let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
+        let touched = hits.touches.since?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
         return (deadlines.first?.at).min(workGraph.nextDeadline)
             .min(touched).min(work)
@@ -95,7 +95,7 @@ extension Scheduler {
             if counts { left -= 1 }
         }
         dispatcher.retryParked()
-        if let since = hits.touchedSince,
+        if let since = hits.touches.since,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
             notifyTouched(atLeast: 1)
@@ -113,10 +113,10 @@ extension Scheduler {
 
     /// Returns `false` if the request had already ended.
     private func fireFirstDeadline() -> Bool {
-        guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
+        guard let alarm = deadlines.popFirst(), requests.contains(alarm.id) else {
             return false
         }
-        expire(alarm.request)
+        expire(alarm.id)
         return true
     }
 
@@ -131,43 +131,6 @@ extension Scheduler {
     /// majority.
     func forgetAlarms() {
         workGraph.forgetAlarms()
-        deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
+        deadlines.forget(ofWhich: requests.count) { [requests] in requests.contains($0.id) }
     }
-}
-
-struct Deadlines: Sendable {
-    private var alarms = Heap<Alarm>()
-    private var last: UInt64 = 0
-
-    var count: Int { alarms.count }
-    /// The earliest deadline.
-    var first: Alarm? { alarms.first }
-
-    mutating func set(_ deadline: Instant, for request: LiveRequest.ID) {
-        last += 1
-        alarms.push(Alarm(at: deadline, serial: last, request: request))
-    }
-
-    mutating func popFirst() -> Alarm? { alarms.pop() }
-
-    /// Removes deadlines of requests that have ended: those at the front immediately, the others
-    /// once they are the majority.
-    mutating func forget(unless isThere: (LiveRequest.ID) -> Bool, ofWhich requests: Int) {
-        while let alarm = alarms.first, !isThere(alarm.request) { _ = alarms.pop() }
-        guard alarms.count > 2 * requests + 512 else { return }
-        alarms.keep { isThere($0.request) }
-    }
-}
-
-/// The deadline of a request, which may already have ended.
-struct Alarm: Comparable, Sendable {
-    let at: Instant
-    let serial: UInt64
-    let request: LiveRequest.ID
-
-    static func < (left: Alarm, right: Alarm) -> Bool {
-        (left.at, left.serial) < (right.at, right.serial)
-    }
-
-    static func == (left: Alarm, right: Alarm) -> Bool { left.serial == right.serial }
 }

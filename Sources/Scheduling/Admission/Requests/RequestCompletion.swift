@@ -107,16 +107,16 @@ extension Scheduler {
         guard let outcome = settled(outcome, id) else { return }
         if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
             workGraph.leaveOverlays(id)
-            return pendingTransitions.append(.fallBack(id, error))
+            return pendingTransitions.moving.append(.fallBack(id, error))
         }
         let request = removeRequest(id)
         if request.isSilent { return }
         let reported = reportedOutcome(outcome, request)
         if case .failure(let error) = reported { shared.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, reported) }
-        times.record(from: request.details.admittedAt, to: now)
+        times.record(from: request.admittedAt, to: now)
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
         let reply = Reply(token: request.token, outcome: reported, timings: timings)
         shared.actions.append(.reply(request.client, reply))
         shared.actions.append(
@@ -174,8 +174,8 @@ extension Scheduler {
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].standing = .moving }
-        if let block { hits.hold(block) }
-        pendingTransitions.append(BatchOperation(step, members, block: block))
+        if let block { hits.blocks.hold(block) }
+        pendingTransitions.batchOperations.append(BatchOperation(step, members, block: block))
     }
 
     /// Stores the image of a request until the store at `place`, if any, has finished.
@@ -183,7 +183,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?, at place: Place?
     ) {
         recordUse(id, product)
-        if let block { hits.hold(block) }
+        if let block { hits.blocks.hold(block) }
         requests[id].pending = LiveRequest.Pending(
             explained(product, for: id), block,
             cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
@@ -206,7 +206,7 @@ extension Scheduler {
     func loseAnswer(_ id: LiveRequest.ID) {
         requests[id].standing = .moving
         requests[id].pending = nil
-        pendingTransitions.append(.again(id))
+        pendingTransitions.moving.append(.again(id))
     }
 }
 
@@ -273,7 +273,7 @@ extension Scheduler {
         guard let reference = image.reference, ResultBlocks.isLarge(reference),
             clients[client] != nil
         else { return }
-        image.mustCopy = !hits.lend(block, reference.length, to: client)
+        image.mustCopy = !hits.blocks.deliver(block, reference.length, to: client)
     }
 
     /// Sends an image before the terminal reply.
@@ -286,7 +286,7 @@ extension Scheduler {
         image.scaleFactor = request.scaleFactor
         if let block { lend(&image, block, to: request.client) }
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.admittedAt)
         shared.actions.append(
             .reply(
                 request.client,
@@ -307,7 +307,8 @@ extension Scheduler {
         // Skipped while earlier progress is still being delivered, unless there is new header
         // information.
         guard !pendingTransitions.isReporting(transfer, info) else { return }
-        pendingTransitions.append(BatchOperation(.progress(transfer, progress, info), ids))
+        pendingTransitions.batchOperations.append(
+            BatchOperation(.progress(transfer, progress, info), ids))
     }
 
     /// Sends progress to one request. Progress lower than what was already sent, as from a
@@ -322,7 +323,7 @@ extension Scheduler {
         requests[id].received = progress.received
         let progressReport = RequestProgress(
             token: requests[id].token, received: progress.received, expected: progress.expected,
-            info: requests[id].details.interests.contains(.info) ? info : nil)
+            info: requests[id].wantedNotifications.contains(.info) ? info : nil)
         shared.actions.append(.progress(requests[id].client, progressReport))
     }
 
@@ -335,8 +336,8 @@ extension Scheduler {
         to ids: [LiveRequest.ID]
     ) {
         guard !ids.isEmpty else { return }
-        hits.hold(block)
-        pendingTransitions.append(
+        hits.blocks.hold(block)
+        pendingTransitions.batchOperations.append(
             BatchOperation(.partial(transfer, image, bytes), ids, block: block))
     }
 

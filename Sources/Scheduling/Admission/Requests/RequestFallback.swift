@@ -15,7 +15,7 @@ extension Scheduler {
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
             preconditionFailure("a request that continues with a fallback has one")
         }
-        requests[id].fallBack(after: FallbackContext(error: error, url: image.url))
+        requests[id].fallbackContext = FallbackContext(error: error, url: image.url)
         if let block = requests[id].refreshing?.held?.block { removeReader(of: block) }
         do throws(ImageError) {
             requests[id].begin(
@@ -26,7 +26,7 @@ extension Scheduler {
             return reply(id, .failure(error))
         }
         if let upload = failed.upload { dispatcher.drop(upload.block) }
-        if !answerFallbackFromMemory(id) { pendingTransitions.append(.onward(id)) }
+        if !answerFallbackFromMemory(id) { pendingTransitions.moving.append(.onward(id)) }
     }
 
     /// Admits the fallback of a load that was refused at admission. Returns `false` if there is
@@ -45,7 +45,7 @@ extension Scheduler {
                 load.logContext)
             try checkRoomForOneMore(of: client)
             let id = enlist(load, of: client, owner, admitted)
-            requests[id].fallBack(after: failure)
+            requests[id].fallbackContext = failure
             _ = answerFallbackFromMemory(id)
         } catch {
             let outcome = failure.outcome(of: .failure(error))

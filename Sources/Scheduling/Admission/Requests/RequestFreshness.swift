@@ -52,12 +52,12 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
     ) {
-        if let block { hits.hold(block) }
+        if let block { hits.blocks.hold(block) }
         requests[id].refreshing = Refreshing(cached, held: LiveRequest.Pending(image, block))
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
-        pendingTransitions.append(.onward(id))
+        pendingTransitions.moving.append(.onward(id))
     }
 
     // MARK: - In the background
@@ -74,15 +74,14 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: request.image.timeoutMilliseconds)
         let new = requests.insert(
             LiveRequest(
-                details: LiveRequest.Details(
-                    owner: request.owner, isDetached: true, token: request.token, group: nil,
-                    slot: nil, httpClient: request.details.httpClient, batch: nil, isSilent: true,
-                    admittedAt: now, deadline: deadline),
+                owner: request.owner, isDetached: true, token: request.token, group: nil,
+                slot: nil, httpClient: request.httpClient, batch: nil, isSilent: true,
+                admittedAt: now, deadline: deadline,
                 client: request.client, share: request.share, admitted: request.admitted,
                 priority: request.priority, remainingStages: request.plan.refreshStages))
         requests[new].refreshing = Refreshing(cached)
-        deadlines.set(deadline, for: new)
-        pendingTransitions.append(.onward(new))
+        deadlines.set(new, at: deadline)
+        pendingTransitions.moving.append(.onward(new))
     }
 
     // MARK: - Revalidation results
@@ -255,7 +254,7 @@ extension Scheduler {
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
-        pendingTransitions.append(.onward(id))
+        pendingTransitions.moving.append(.onward(id))
     }
 }
 
@@ -307,7 +306,7 @@ extension Scheduler {
             return reply(id, .notModified)
         }
         requests[id].remainingStages = requests[id].allStages
-        pendingTransitions.append(.onward(id))
+        pendingTransitions.moving.append(.onward(id))
     }
 
     /// Whether the information is newer than the local information. Future times are rejected: the

@@ -5,7 +5,7 @@ extension Scheduler {
     /// Performs all pending transitions of requests: to the next stage, to a new start, to their
     /// fallback or to an error.
     func moveOn() {
-        while let move = pendingTransitions.nextTransition() {
+        while let move = pendingTransitions.moving.popFirst() {
             switch move {
             case .onward(let id) where mayGoOn(id): tryNextStage(id)
             case .again(let id) where mayGoOn(id): beginAgain(id)

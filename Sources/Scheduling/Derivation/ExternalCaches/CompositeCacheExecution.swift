@@ -1,78 +1,85 @@
 import Model
 
 // Execution of composite cache jobs, which involve external caches (SEMANTICS §5.26). They are
-// transparent to the rest of the module: a composite job has a number like any job and completes
-// like one.
+// transparent to the rest of the work graph: a composite job has a number like any job and
+// completes like one.
 extension WorkGraph {
     /// Starts the parts, each in the cache that it concerns.
     func beginCompositeJob(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
-        enter(id, CompositeCacheJob(submission, parts, since: changes.position))
+        enter(CompositeCacheJob(id, submission, parts, since: changes.position))
         return id
     }
 
-    private func enter(_ id: JobID, _ compositeJob: CompositeCacheJob) {
-        if let input = compositeJob.submission.input { dispatcher.hold(input) }
-        compositeJobs.begin(id, compositeJob)
-        advance(id)
+    /// Starts parts that nothing waits for.
+    @discardableResult
+    func beginTail(_ parts: [CachePart], _ submission: Submission) -> CompositeCacheJob {
+        let job = CompositeCacheJob(
+            dispatcher.nextNumber(), tail: parts, of: submission, since: changes.position)
+        enter(job)
+        return job
+    }
+
+    private func enter(_ job: CompositeCacheJob) {
+        if let input = job.submission.input { dispatcher.hold(input) }
+        compositeJobs.jobs[job.id] = job
+        advance(job)
     }
 
     /// Starts further phases until a part is running or no phase is left.
-    private func advance(_ id: JobID) {
-        while let compositeJob = compositeJobs[id], !compositeJob.isUnderWay {
-            guard let phase = compositeJob.phases.first else {
-                return finish(id, compositeJob.outcome)
-            }
-            compositeJobs[id]?.phases.removeFirst()
-            compositeJobs[id]?.alarm = nil
-            for part in phase { start(part, of: id) }
+    private func advance(_ job: CompositeCacheJob) {
+        while !job.isOver, !job.isUnderWay {
+            guard !job.phases.isEmpty else { return finish(job, job.outcome) }
+            job.alarm = nil
+            for part in job.phases.removeFirst() { start(part, of: job) }
         }
     }
 
-    func start(_ part: CachePart, of id: JobID) {
+    func start(_ part: CachePart, of job: CompositeCacheJob) {
         switch part {
-        case .own(let work):
-            guard let compositeJob = compositeJobs[id] else { return }
-            run(compositeJob.submission.with(work, compositeJob.urgency), as: part, of: id)
-        case .external(let cache, let name, let work): question(cache, name, work, part, of: id)
+        case .own(let work): run(job.submission.with(work, job.urgency), as: part, of: job)
+        case .external(let cache, let name, let work): ask(cache, name, work, part, of: job)
         }
     }
 
-    private func run(_ submission: Submission, as part: CachePart, of id: JobID) {
-        let job = dispatcher.submit(submission)
-        compositeJobs.own(job, by: id)
-        compositeJobs[id]?.running[job] = part
+    private func run(_ submission: Submission, as part: CachePart, of job: CompositeCacheJob) {
+        let id = dispatcher.submit(submission)
+        compositeJobs.owners[id] = job
+        job.running[id] = part
     }
 
     // MARK: - External caches
 
-    private func question(
-        _ cache: ExternalCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
+    private func ask(
+        _ cache: ExternalCache, _ name: String, _ work: JobWork, _ part: CachePart,
+        of job: CompositeCacheJob
     ) {
-        guard let compositeJob = compositeJobs[id] else { return }
         let moment = now.adding(milliseconds: cache.timeout(for: work))
         if part.asks, let text = part.text {
-            guard !compositeJobs.isDistrusted(text) else { return removeDistrusted(part, text) }
+            // A distrusted text is a miss, and its removal is retried.
+            guard !compositeJobs.isDistrusted(text) else {
+                compositeJobs.count(cache.pool, .skipped)
+                return remove(text, from: cache, name)
+            }
             // An entry check reports the current state instead of waiting for stores.
             if case .query = work, compositeJobs.storing[text] != nil {
-                compositeJobs.hold(id, until: text)
-                compositeJobs[id]?.held = part
-                return compositeJobs.setAlarm(of: id, at: moment)
+                job.held = part
+                return compositeJobs.setAlarm(of: job, at: moment)
             }
         }
-        if let reason = obstacle(cache, part, compositeJob.submission) {
-            return skip(part, name, cache, reason, of: id)
+        if let reason = obstacle(cache, part, job.submission) {
+            compositeJobs.count(cache.pool, .skipped)
+            let message = "the cache '\(name)' was skipped: \(reason)"
+            return noteFailure(part, ImageError(.busy, message), of: job)
         }
-        if compositeJob.alarm.map({ $0 < moment }) ?? true {
-            compositeJobs.setAlarm(of: id, at: moment)
-        }
+        if job.alarm.map({ $0 < moment }) ?? true { compositeJobs.setAlarm(of: job, at: moment) }
         if part.isStore, let text = part.text { compositeJobs.beganStore(of: text) }
-        var submission = compositeJob.submission.with(
-            work.limited(to: limits.bodyBytesMax), compositeJob.urgency.atMost(moment))
+        var submission = job.submission.with(
+            work.limited(to: limits.bodyBytesMax), job.urgency.atMost(moment))
         if !part.isStore { submission.input = nil }
         submission.externalCache = dispatcher.externalCache(cache.pool)
         (submission.maker, submission.suspect) = (nil, nil)
-        run(submission, as: part, of: id)
+        run(submission, as: part, of: job)
     }
 
     /// Returns the reason why a cache is skipped, or `nil` if it isn't. Removals are attempted even
@@ -101,271 +108,227 @@ extension WorkGraph {
             ? nil : "the pool '\(cache.pool)' was recently slow or failing"
     }
 
-    private func skip(
-        _ part: CachePart, _ name: String, _ cache: ExternalCache, _ reason: String, of id: JobID
-    ) {
-        compositeJobs.count(cache.pool, \.skipped)
-        let error = ImageError(.busy, "the cache '\(name)' was skipped: \(reason)")
-        noteFailure(part, error, of: id)
-    }
-
     /// Records a failed part. If the part was a removal, the cache may still have the entry.
-    func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
+    func noteFailure(_ part: CachePart, _ error: ImageError, of job: CompositeCacheJob) {
         if part.removes, let text = part.text { compositeJobs.distrust(text) }
-        let error = compositeJobs[id]?.stopped(part, by: error) ?? error
-        compositeJobs[id]?.note(error, of: part)
-    }
-
-    /// Treats a distrusted text as a miss and retries its removal.
-    private func removeDistrusted(_ part: CachePart, _ text: String) {
-        guard case .external(let cache, let name, _) = part else { return }
-        compositeJobs.count(cache.pool, \.skipped)
-        removeElsewhere(text, from: cache, name)
+        job.note(job.stopped(part, by: error), of: part)
     }
 
     /// Starts a removal from an external cache that nothing waits for.
-    private func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String) {
+    private func remove(_ text: String, from cache: ExternalCache, _ name: String) {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
-        let submission = Submission(JobSpec(work), .unbounded(.low))
-        beginTail([.external(cache, name: name, work)], submission)
-    }
-
-    @discardableResult
-    func beginTail(_ parts: [CachePart], _ submission: Submission) -> JobID {
-        var tail = CompositeCacheJob(submission, parts, since: changes.position)
-        (tail.phases, tail.tail, tail.isTail) = ([parts], [], true)
-        tail.urgency = tail.urgency.unbounded
-        let id = dispatcher.nextNumber()
-        enter(id, tail)
-        return id
+        beginTail(
+            [.external(cache, name: name, work)], Submission(JobSpec(work), .unbounded(.low)))
     }
 
     // MARK: - Answers
 
     /// Processes the outcome of a job that is part of a composite job; returns `false` if it isn't.
     func advanceCompositeJob(
-        _ job: Completion.Ended, _ answer: Result<JobResult, ImageError>,
+        _ ended: Completion.Ended, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) -> Bool {
-        guard let id = compositeJobs.owner(of: job.id) else { return false }
-        compositeJobs.disown(job.id)
-        compositeJobs[id]?.waited += job.waited
-        compositeJobs[id]?.worked += job.worked
-        if let copy = compositeJobs[id]?.copying {
-            compositeJobs[id]?.copying = nil
-            copied(copy, answer, by: job.worker, of: id)
-        } else if let part = compositeJobs[id]?.running.removeValue(forKey: job.id) {
+        guard !compositeJobs.owners.isEmpty,
+            let job = compositeJobs.owners.removeValue(forKey: ended.id)
+        else { return false }
+        job.waited += ended.waited
+        job.worked += ended.worked
+        if let copy = job.copying {
+            job.copying = nil
+            copied(copy, answer, by: ended.worker, of: job)
+        } else if let part = job.running.removeValue(forKey: ended.id) {
             switch part {
-            case .own: ownAnswered(part, answer, blocks, by: job.worker, of: id)
+            case .own: ownAnswered(part, answer, blocks, by: ended.worker, of: job)
             case .external(let cache, let name, _):
-                handleExternalAnswer(part, cache, name, answer, blocks.first, of: id)
+                externalAnswered(part, cache, name, answer, blocks.first, of: job)
             }
         }
-        advance(id)
+        advance(job)
         return true
     }
 
     private func ownAnswered(
         _ part: CachePart, _ answer: Result<JobResult, ImageError>,
-        _ blocks: ShortList<BlockHandle>, by worker: WorkerID?, of id: JobID
+        _ blocks: ShortList<BlockHandle>, by worker: WorkerID?, of job: CompositeCacheJob
     ) {
-        compositeJobs[id]?.cache = worker
-        notePromoted(answer, of: id)
+        job.cache = worker
+        notePromoted(answer, of: job)
         switch answer {
-        case .failure(let error): compositeJobs[id]?.note(error, of: part)
-        case .success(.hit(let hit)): finish(id, .success(.hit(hit)), blocks)
-        case .success(let result):
-            if compositeJobs[id]?.note(result, of: part) == true { finishFound(id) }
+        case .failure(let error): job.note(error, of: part)
+        case .success(.hit(let hit)): finish(job, .success(.hit(hit)), blocks)
+        case .success(let result): note(result, of: part, job)
         }
     }
 
-    private func finishFound(_ id: JobID) {
-        compositeJobs[id]?.error = nil
-        if let outcome = compositeJobs[id]?.outcome { finish(id, outcome) }
+    /// Records the answer of a part, which may complete the job.
+    private func note(_ result: JobResult, of part: CachePart, _ job: CompositeCacheJob) {
+        guard job.note(result, of: part) else { return }
+        job.error = nil
+        finish(job, job.outcome)
     }
 
-    private func handleExternalAnswer(
+    private func externalAnswered(
         _ part: CachePart, _ cache: ExternalCache, _ name: String,
-        _ answer: Result<JobResult, ImageError>, _ block: BlockHandle?, of id: JobID
+        _ answer: Result<JobResult, ImageError>, _ block: BlockHandle?, of job: CompositeCacheJob
     ) {
         if part.isStore, let text = part.text { storeEnded(of: text) }
         switch answer {
-        case .failure(let error): handleExternalFailure(part, cache, name, error, of: id)
+        case .failure(let error):
+            // An unsupported operation says nothing about the health of the cache.
+            if error.code != .notSupported { countFailure(of: cache, .errors) }
+            let message = "the cache '\(name)' failed: \(error.message)"
+            noteFailure(part, ImageError(error.code.ofExternalCache, message), of: job)
         case .success(let result):
             compositeJobs.circuits[cache.pool]?.answered()
             if part.isStore || part.removes, let text = part.text { compositeJobs.trust(text) }
             compositeJobs.count(cache.pool, result.metric)
-            if goOn(with: part, after: result, of: id) { return }
-            if case .hit(let hit) = result, let block {
-                let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
-                guard isOutdated else { return found(hit, block, part, of: id) }
-                dispatcher.drop(block)
-                if compositeJobs[id]?.note(.miss, of: part) == true { finishFound(id) }
-            } else if compositeJobs[id]?.note(result, of: part) == true {
-                finishFound(id)
-            }
+            if goOn(with: part, after: result, of: job) { return }
+            guard case .hit(let hit) = result, let block else { return note(result, of: part, job) }
+            let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
+            guard isOutdated else { return found(hit, block, part, of: job) }
+            dispatcher.drop(block)
+            note(.miss, of: part, job)
         }
     }
 
-    private func handleExternalFailure(
-        _ part: CachePart, _ cache: ExternalCache, _ name: String, _ error: ImageError, of id: JobID
-    ) {
-        // An unsupported operation says nothing about the health of the cache.
-        if error.code != .notSupported {
-            compositeJobs.count(cache.pool, \.errors)
-            compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
-        }
-        let message = "the cache '\(name)' failed: \(error.message)"
-        noteFailure(part, ImageError(error.code.ofExternalCache, message), of: id)
+    private func countFailure(of cache: ExternalCache, _ metric: ExternalCacheMetric) {
+        compositeJobs.count(cache.pool, metric)
+        compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
     }
 
     /// Handles a hit of an external cache. A decoder reads the bytes in place; clients read a copy
     /// that the built-in cache makes and verifies.
     private func found(
-        _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, of id: JobID
+        _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, of job: CompositeCacheJob
     ) {
-        guard let compositeJob = compositeJobs[id],
-            case .query(let query) = compositeJob.submission.spec.work
-        else {
+        guard case .query(let query) = job.submission.spec.work else {
             return dispatcher.drop(block)
         }
         var hit = hit
         (hit.tier, hit.metadata.digest) = (.disk, nil)
-        let promotion = promotion(of: hit, part, compositeJob)
+        let promotion = promotion(of: hit, part, job)
         guard query.destination == .results else {
-            if case .source(let node)? = purposes[id] { sources[node].promotion = promotion }
-            return finish(id, .success(.hit(hit)), ShortList(block))
+            if case .source(let node)? = purposes[job.id] { sources[node].promotion = promotion }
+            return finish(job, .success(.hit(hit)), ShortList(block))
         }
-        beginCopy(hit, block, part, resultPromotion(promotion, for: id), of: id)
+        beginCopy(hit, block, part, resultPromotion(promotion, for: job.id), of: job)
         dispatcher.drop(block)
-        compositeJobs[id]?.alarm = nil
+        job.alarm = nil
     }
 
     /// Starts the copy of a hit to where clients read; the built-in cache also stores it if it is
     /// promoted.
     func beginCopy(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
-        of id: JobID
+        of job: CompositeCacheJob
     ) {
-        guard let compositeJob = compositeJobs[id] else { return }
         var copy = StoreWork(
             key: promotion?.text, source: hit.reference, tiers: promotion?.tiers ?? .none,
             delivers: true, waitsForDisk: false, metadata: hit.metadata)
         copy.isPromotion = promotion != nil
-        var submission = compositeJob.submission.with(.store(copy), compositeJob.urgency)
+        var submission = job.submission.with(.store(copy), job.urgency)
         (submission.input, submission.rank) = (block, 0)
-        let job = dispatcher.submit(submission)
-        compositeJobs.own(job, by: id)
-        compositeJobs[id]?.copying = CompositeCacheJob.Copy(
-            job: job, hit: hit, producer: block.worker, part: part)
-        if let promotion { compositeJobs.beganPromotion(id, promotion) }
+        let id = dispatcher.submit(submission)
+        compositeJobs.owners[id] = job
+        job.copying = CompositeCacheJob.Copy(job: id, hit: hit, block: block, part: part)
+        if let promotion { beginPromotion(promotion, of: job) }
+    }
+
+    /// Abandons the copy of a hit.
+    func endCopy(_ copy: CompositeCacheJob.Copy) {
+        compositeJobs.owners[copy.job] = nil
+        dispatcher.abandon(copy.job)
     }
 
     private func copied(
         _ copy: CompositeCacheJob.Copy, _ answer: Result<JobResult, ImageError>,
-        by worker: WorkerID?,
-        of id: JobID
+        by worker: WorkerID?, of job: CompositeCacheJob
     ) {
-        notePromoted(answer, of: id)
+        notePromoted(answer, of: job)
         switch answer {
         case .success(.stored(let report)):
             guard let reference = report.delivered else { return }
             var hit = copy.hit
             (hit.reference, hit.metadata.digest) = (reference, report.digest)
-            compositeJobs[id]?.cache = worker
-            finish(id, .success(.hit(hit)))
+            job.cache = worker
+            finish(job, .success(.hit(hit)))
         case .failure(let error) where error.code == .badImageData:
             guard case .external(let cache, let name, _) = copy.part, let text = copy.part.text
             else { return }
-            compositeJobs.count(cache.pool, \.refused)
-            removeElsewhere(text, from: cache, name)
+            compositeJobs.count(cache.pool, .refused)
+            remove(text, from: cache, name)
         case .success, .failure: break
         }
-    }
-
-    /// Records the end of a promotion, and counts it if any tier now has the entry.
-    private func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
-        guard let promotion = compositeJobs[id]?.promotion else { return }
-        compositeJobs.endedPromotion(id)
-        guard case .success(.stored(let report)) = answer, !report.tiers.isEmpty else { return }
-        compositeJobs.count(promotion.pool, \.promoted)
     }
 
     // MARK: - Completion
 
     private func finish(
-        _ id: JobID, _ outcome: Result<JobResult, ImageError>,
+        _ job: CompositeCacheJob, _ outcome: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) {
-        guard let compositeJob = compositeJobs.remove(id) else { return dispatcher.drop(blocks) }
-        if case .success = outcome, !compositeJob.tail.isEmpty {
-            beginTail(compositeJob.tail, compositeJob.submission)
-        }
-        endJobs(of: compositeJob)
-        guard !compositeJob.isTail else { return }
+        compositeJobs.remove(job)
+        if case .success = outcome, !job.tail.isEmpty { beginTail(job.tail, job.submission) }
+        endParts(of: job)
+        guard !job.isTail else { return }
         let ended = Completion.Ended(
-            id, compositeJob.submission.spec.stage, worker: compositeJob.cache,
-            waited: compositeJob.waited,
-            worked: compositeJob.worked)
+            job.id, job.submission.spec.stage, worker: job.cache, waited: job.waited,
+            worked: job.worked)
         switch outcome {
-        case .success(let result): dispatcher.conclude(.done(ended, result, blocks))
-        case .failure(let error): dispatcher.conclude(.failed(ended, error))
+        case .success(let result): dispatcher.complete(.done(ended, result, blocks))
+        case .failure(let error): dispatcher.complete(.failed(ended, error))
         }
     }
 
     /// Drops a composite job that is no longer wanted.
-    func abandonCompositeJob(_ id: JobID) {
-        if let compositeJob = compositeJobs.remove(id) { endJobs(of: compositeJob) }
+    func abandonCompositeJob(_ job: CompositeCacheJob) {
+        compositeJobs.remove(job)
+        endParts(of: job)
     }
 
-    private func endJobs(of compositeJob: CompositeCacheJob) {
-        for job in compositeJob.running.keys.sorted() { dispatcher.abandon(job) }
-        if let copy = compositeJob.copying { dispatcher.abandon(copy.job) }
-        if let input = compositeJob.submission.input { dispatcher.drop(input) }
-        for part in compositeJob.running.values where part.isExternal && part.isStore {
+    private func endParts(of job: CompositeCacheJob) {
+        for part in job.jobs { dispatcher.abandon(part) }
+        if let copy = job.copying { dispatcher.abandon(copy.job) }
+        if let input = job.submission.input { dispatcher.drop(input) }
+        for part in job.running.values where part.isExternal && part.isStore {
             if let text = part.text { storeEnded(of: text) }
         }
     }
 
     /// Starts the queries that waited for the store.
     private func storeEnded(of text: String) {
-        for id in compositeJobs.endedStore(of: text) {
-            guard let part = compositeJobs[id]?.held else { continue }
-            compositeJobs[id]?.held = nil
-            start(part, of: id)
-            advance(id)
+        for job in compositeJobs.endedStore(of: text) {
+            guard let part = job.held.take() else { continue }
+            start(part, of: job)
+            advance(job)
         }
     }
 
     /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
     func fireCompositeJobTimer() -> Bool {
-        guard let id = compositeJobs.removeFirstAlarm(), let compositeJob = compositeJobs[id] else {
-            return false
+        guard let job = compositeJobs.removeFirstAlarm() else { return false }
+        job.alarm = nil
+        if case .external(let cache, _, _)? = job.held.take() {
+            compositeJobs.count(cache.pool, .slow)
         }
-        compositeJobs[id]?.alarm = nil
-        if case .external(let cache, _, _)? = compositeJob.held {
-            compositeJobs.release(id)
-            compositeJobs.count(cache.pool, \.slow)
-        }
-        for job in compositeJob.running.keys.sorted() {
-            guard let part = compositeJob.running[job],
-                case .external(let cache, let name, _) = part
+        for id in job.jobs {
+            guard let part = job.running[id], case .external(let cache, let name, _) = part
             else { continue }
             // A job that was never assigned was delayed by the coordinator and says nothing about
             // the pool.
-            let wasGiven = !dispatcher.isWaiting(job)
-            dispatcher.abandon(job)
-            compositeJobs.disown(job)
-            compositeJobs[id]?.running[job] = nil
-            compositeJobs.count(cache.pool, \.slow)
-            if wasGiven {
-                compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
+            if dispatcher.isWaiting(id) {
+                compositeJobs.count(cache.pool, .slow)
+            } else {
+                countFailure(of: cache, .slow)
             }
+            dispatcher.abandon(id)
+            compositeJobs.owners[id] = nil
+            job.running[id] = nil
             if part.isStore, let text = part.text { storeEnded(of: text) }
             let message = "the cache '\(name)' did not answer in time"
-            noteFailure(part, ImageError(.deadlineExceeded, message), of: id)
+            noteFailure(part, ImageError(.deadlineExceeded, message), of: job)
         }
-        advance(id)
+        advance(job)
         return true
     }
 
@@ -374,29 +337,25 @@ extension WorkGraph {
     /// Handles the loss of a worker and its bytes. The nodes handle the loss of the bytes of a
     /// pending store; jobs that nothing waits for end here.
     func removeFromCompositeJobs(_ worker: WorkerID) {
-        for id in compositeJobs.ids {
-            guard let compositeJob = compositeJobs[id] else { continue }
-            if compositeJob.isTail, compositeJob.submission.input?.worker == worker {
-                abandonCompositeJob(id)
-            } else if let copy = compositeJob.copying, copy.producer == worker {
-                dispatcher.abandon(copy.job)
-                compositeJobs.disown(copy.job)
-                compositeJobs.endedPromotion(id)
-                compositeJobs[id]?.copying = nil
-                advance(id)
+        for job in compositeJobs.all where !job.isOver {
+            if job.isTail, job.submission.input?.worker == worker {
+                abandonCompositeJob(job)
+            } else if let copy = job.copying, copy.block.worker == worker {
+                endCopy(copy)
+                endPromotion(of: job)
+                job.copying = nil
+                advance(job)
             }
         }
     }
 
     /// Ends background stores of entries that are being removed.
     func endTails(where isMeant: (_ text: String, _ tags: [String]) -> Bool) {
-        for id in compositeJobs.ids {
-            guard let compositeJob = compositeJobs[id], compositeJob.isTail,
-                case .store(let work) = compositeJob.submission.spec.work
-            else { continue }
-            let texts = compositeJob.running.values.compactMap(\.text)
+        for job in compositeJobs.all where !job.isOver && job.isTail {
+            guard case .store(let work) = job.submission.spec.work else { continue }
+            let texts = job.running.values.compactMap(\.text)
             if texts.contains(where: { isMeant($0, work.metadata.tags) }) {
-                abandonCompositeJob(id)
+                abandonCompositeJob(job)
             }
         }
     }
@@ -405,27 +364,24 @@ extension WorkGraph {
 
     /// Updates the urgency of a job after its subscribers changed.
     func updatePriority(_ id: JobID, _ urgency: Urgency) {
-        guard let compositeJob = compositeJobs[id] else {
-            return dispatcher.reprioritize(id, urgency)
+        guard let job = compositeJobs.jobs[id] else { return dispatcher.reprioritize(id, urgency) }
+        job.urgency = urgency
+        for part in job.jobs {
+            let limit = job.running[part]?.isExternal == true ? job.alarm : nil
+            dispatcher.reprioritize(part, limit.map { urgency.atMost($0) } ?? urgency)
         }
-        compositeJobs[id]?.urgency = urgency
-        for job in compositeJob.running.keys.sorted() {
-            let isExternal = compositeJob.running[job]?.isExternal == true
-            let limit = isExternal ? compositeJob.alarm : nil
-            dispatcher.reprioritize(job, limit.map { urgency.atMost($0) } ?? urgency)
-        }
-        if let copy = compositeJob.copying { dispatcher.reprioritize(copy.job, urgency) }
+        if let copy = job.copying { dispatcher.reprioritize(copy.job, urgency) }
     }
 
     /// Sets whether a job may wait for space.
     func mayWaitForSpace(_ id: JobID, _ may: Bool) {
-        guard let compositeJob = compositeJobs[id] else { return dispatcher.waitsForSpace(id, may) }
-        compositeJobs[id]?.submission.waitsForSpace = may
-        for job in compositeJob.running.keys.sorted() { dispatcher.waitsForSpace(job, may) }
+        guard let job = compositeJobs.jobs[id] else { return dispatcher.waitsForSpace(id, may) }
+        job.submission.waitsForSpace = may
+        for part in job.jobs { dispatcher.waitsForSpace(part, may) }
     }
 
     /// Returns the job that must finish before the subscribers can continue.
-    func awaited(_ id: JobID) -> JobID { compositeJobs[id]?.awaited ?? id }
+    func awaited(_ id: JobID) -> JobID { compositeJobs.jobs[id]?.awaited ?? id }
 }
 
 extension Submission {
@@ -454,12 +410,12 @@ extension JobWork {
 }
 
 extension JobResult {
-    fileprivate var metric: WritableKeyPath<ExternalCacheMetrics, UInt64> {
+    fileprivate var metric: ExternalCacheMetric {
         switch self {
-        case .hit: \.hits
-        case .miss: \.misses
+        case .hit: .hits
+        case .miss: .misses
         case .stored, .entry, .entries, .validity, .fetched, .decoded, .transformed, .failed:
-            \.writes
+            .writes
         }
     }
 }
@@ -472,40 +428,5 @@ extension ErrorCode {
         case .notSupported, .workerLost, .deadlineExceeded: self
         default: rule.retryable ? .busy : .internalError
         }
-    }
-}
-
-// Stepwise removals from external caches (SEMANTICS §5.26). Each step is a separate job, so that
-// other jobs run in between and none waits longer than for any single removal.
-extension WorkGraph {
-    /// Records a step of a removal and starts the next one. Returns `false` if the part has ended.
-    func goOn(with part: CachePart, after result: JobResult, of id: JobID) -> Bool {
-        guard case .entries(let page) = result,
-            case .external(let cache, let name, let work) = part,
-            case .entry(var entry) = work, entry.inSteps
-        else { return false }
-        compositeJobs[id]?.removals[name, default: StepwiseRemoval()].add(page)
-        guard page.isUnfinished else { return true }
-        notifyProgress(of: id)
-        let steps = compositeJobs[id]?.removals[name]?.steps ?? 0
-        guard page.next != entry.after, steps < StepwiseRemoval.stepsMax else {
-            failRemoval(part, name, of: id)
-            return true
-        }
-        entry.after = page.next
-        start(.external(cache, name: name, .entry(entry)), of: id)
-        return true
-    }
-
-    /// Reports the progress of a removal to the operator who waits for it.
-    private func notifyProgress(of id: JobID) {
-        guard case .inquiry? = purposes[id], let page = compositeJobs[id]?.progress else { return }
-        emit(.answered(id, .progress(page)))
-    }
-
-    private func failRemoval(_ part: CachePart, _ name: String, of id: JobID) {
-        let error = ImageError(
-            .internalError, "the cache '\(name)' failed: its removal does not terminate")
-        noteFailure(part, error, of: id)
     }
 }

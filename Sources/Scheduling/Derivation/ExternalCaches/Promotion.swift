@@ -35,16 +35,14 @@ struct Promotion: Sendable {
 // decoder has accepted it.
 extension WorkGraph {
     /// Returns what may be stored of a hit found by this composite job, or `nil` if nothing may.
-    func promotion(of hit: CacheHit, _ part: CachePart, _ compositeJob: CompositeCacheJob)
-        -> Promotion?
-    {
+    func promotion(of hit: CacheHit, _ part: CachePart, _ job: CompositeCacheJob) -> Promotion? {
         guard case .external(let cache, let name, let work) = part, case .query(let asked) = work,
-            case .query(let query) = compositeJob.submission.spec.work,
+            case .query(let query) = job.submission.spec.work,
             let text = layout.promotionTarget(of: query, foundIn: name)
         else { return nil }
         return Promotion(
             text: text, tiers: cache.promotion.tiers, source: asked.key, pool: cache.pool,
-            metadata: hit.metadata, since: compositeJob.since)
+            metadata: hit.metadata, since: job.since)
     }
 
     /// Restricts a promotion to the tiers in which the subscribers store results.
@@ -79,33 +77,45 @@ extension WorkGraph {
         (submission.input, submission.rank) = (body.block, 1)
         submission.waitsForSpace = false
         submission.logContext = sources[node].logContext
-        let id = beginTail([.own(.store(work))], submission)
-        compositeJobs.beganPromotion(id, promotion)
+        beginPromotion(promotion, of: beginTail([.own(.store(work))], submission))
+    }
+
+    /// Records that the built-in cache is storing a hit. Ignored if the job is over.
+    func beginPromotion(_ promotion: Promotion, of job: CompositeCacheJob) {
+        guard !job.isOver else { return }
+        job.promotion = promotion
+        compositeJobs.promoting[job.id] = job
+    }
+
+    /// Records that the promotion has ended or has been canceled.
+    func endPromotion(of job: CompositeCacheJob) {
+        if compositeJobs.promoting.removeValue(forKey: job.id) != nil { job.promotion = nil }
+    }
+
+    /// Records the end of a promotion, and counts it if any tier now has the entry.
+    func notePromoted(_ answer: Result<JobResult, ImageError>, of job: CompositeCacheJob) {
+        guard let promotion = job.promotion else { return }
+        endPromotion(of: job)
+        guard case .success(.stored(let report)) = answer, !report.tiers.isEmpty else { return }
+        compositeJobs.count(promotion.pool, .promoted)
     }
 
     /// Handles stores and removals of entries: hits in flight under these keys are delivered but
     /// not stored.
     func voidPromotions(by work: JobWork) {
-        for id in compositeJobs.promoting {
-            guard let promotion = compositeJobs[id]?.promotion, promotion.isVoided(by: work) else {
-                continue
-            }
-            compositeJobs.endedPromotion(id)
-            if compositeJobs[id]?.isTail == true {
-                abandonCompositeJob(id)
-            } else {
-                copyWithoutKey(id)
+        guard !compositeJobs.promoting.isEmpty else { return }
+        for job in compositeJobs.promoting.values.sorted(by: { $0.id < $1.id })
+        where job.promotion?.isVoided(by: work) == true {
+            endPromotion(of: job)
+            if job.isTail {
+                abandonCompositeJob(job)
+            } else if let copy = job.copying {
+                // The copy is restarted because a lost cache would otherwise store it after its
+                // return.
+                beginCopy(copy.hit, copy.block, copy.part, nil, of: job)
+                endCopy(copy)
             }
         }
-    }
-
-    /// The copy is restarted because a lost cache would otherwise store it after its return.
-    private func copyWithoutKey(_ id: JobID) {
-        guard let copy = compositeJobs[id]?.copying else { return }
-        let block = BlockHandle(worker: copy.producer, block: copy.hit.reference.block)
-        beginCopy(copy.hit, block, copy.part, nil, of: id)
-        compositeJobs.disown(copy.job)
-        dispatcher.abandon(copy.job)
     }
 }
 

@@ -52,11 +52,11 @@ struct DecodeNode: ClosableNode {
         }
     }
 
-    private(set) var name: OriginKey<DecodeKey>
+    var name: OriginKey<DecodeKey>
     var key: OriginKey<DecodeKey> { name }
     /// Log context of the request that started the decode.
     let logContext: LogContext
-    private(set) var state = State.awaitingSource
+    var state = State.awaitingSource
     /// The consumers of the pixels. All consumers of one name are of the same kind.
     var consumers = SubscriberList<PixelConsumer>()
     /// The flow to which the pixels of an overlay are charged.
@@ -104,16 +104,11 @@ struct DecodeNode: ClosableNode {
         consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
     }
 
-    /// Changes the origin of the bytes.
-    mutating func rename(_ origin: ByteSource) { name = OriginKey(key: name.key, origin: origin) }
-
-    mutating func began(_ job: JobID) { state = .decoding(job) }
-
-    mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
-
-    var heldResources: HeldResources {
-        if let file { return .file(file.block) }
-        return pixels.map { .pixels($0, for: holder) } ?? .nothing
+    func releaseResources(in graph: WorkGraph) {
+        if let file { graph.dispatcher.drop(file.block) }
+        guard let pixels else { return }
+        if let holder { graph.overlayBytes.release(pixels.byteCount, of: holder) }
+        graph.dispatcher.drop(pixels.blocks)
     }
 }
 
@@ -145,7 +140,7 @@ extension WorkGraph {
             keep(pixels, of: node)
         } else {
             decodes[node].file = DecodeNode.File(image, in: blocks)
-            decodes[node].decoded(nil)
+            decodes[node].state = .decoded(nil)
         }
         if decodes.contains(node) {
             for result in decodes[node].results { usePixels(result) }
@@ -164,7 +159,9 @@ extension WorkGraph {
 
     /// Keeps pixels while they are needed. Overlay pixels have a separate budget.
     private func keep(_ pixels: DecodeNode.Pixels, of node: DecodeNode.ID) {
-        guard decodes[node].name.key.isOverlay else { return decodes[node].decoded(pixels) }
+        guard decodes[node].name.key.isOverlay else {
+            return decodes[node].state = .decoded(pixels)
+        }
         let holder = decodes[node].consumers.urgency.flows.first
         guard overlayBytes.admits(pixels.byteCount, for: holder) else {
             if let source = decodes[node].source { storeOriginal(source) }
@@ -173,6 +170,6 @@ extension WorkGraph {
         }
         overlayBytes.keep(pixels.byteCount, for: holder)
         decodes[node].holder = holder
-        decodes[node].decoded(pixels)
+        decodes[node].state = .decoded(pixels)
     }
 }

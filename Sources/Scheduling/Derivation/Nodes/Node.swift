@@ -23,8 +23,8 @@ protocol Node: SlotMapElement where Named == Self {
     /// Whether the node must be kept.
     var isInUse: Bool { get }
 
-    /// The resources to release when the node ends.
-    var heldResources: HeldResources { get }
+    /// Releases the blocks and other nodes that the ended node held.
+    func releaseResources(in graph: WorkGraph)
 }
 
 /// A node that can stay for its consumers while being hidden from further ones.
@@ -41,6 +41,8 @@ struct Need<Provider: Node>: Sendable {
 
 extension Node {
     var isInUse: Bool { !consumers.isEmpty }
+
+    func releaseResources(in graph: WorkGraph) {}
 }
 
 /// A node without a provider.
@@ -49,23 +51,6 @@ extension Node where Provider == Self {
         get { nil }
         set {}
     }
-}
-
-/// The resources of a retired node that must be released.
-enum HeldResources: Sendable {
-    case nothing
-    /// Pixels, and the flow to which they are charged if they are an overlay.
-    case pixels(DecodeNode.Pixels, for: FlowID?)
-    /// A file that is the result.
-    case file(BlockHandle)
-    /// The overlays of a result, its bytes or the source whose bytes it delivered, and the partial
-    /// image in production for its subscribers.
-    case result(
-        overlays: [Need<DecodeNode>], product: BlockHandle?, original: SourceNode.ID?,
-        partial: PartialNode.ID?)
-    /// The bytes of a source, the stored bytes that they were compared with, and stores that
-    /// watchers wait for.
-    case source(body: BlockHandle?, staged: BlockHandle?, storing: OriginalStores?)
 }
 
 // Operations common to all nodes: joining, leaving, priority, retirement.
@@ -132,29 +117,7 @@ extension WorkGraph {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
         if let job = node.job { abandon(job) }
-        releaseResources(node.heldResources)
-    }
-
-    /// Releases the resources of a node, which may end another node.
-    private func releaseResources(_ heldResources: HeldResources) {
-        switch heldResources {
-        case .nothing: break
-        case .pixels(let pixels, let holder):
-            if let holder { overlayBytes.release(pixels.byteCount, of: holder) }
-            dispatcher.drop(pixels.blocks)
-        case .file(let block): dispatcher.drop(block)
-        case .result(let overlays, let product, let original, let partial):
-            if let partial { endPartial(partial) }
-            for need in overlays { leaveOverlay(need) }
-            if let product { dispatcher.drop(product) }
-            guard let original, sources.contains(original) else { break }
-            sources[original].storing.endedDelivery()
-            tidy(original)
-        case .source(let body, let staged, let storing):
-            if let storing { notifyStored(storing) }
-            if let body { dispatcher.drop(body) }
-            if let staged { dispatcher.drop(staged) }
-        }
+        node.releaseResources(in: self)
     }
 
     /// Answers subscribers of finished original stores, and releases unused bytes.

@@ -35,12 +35,12 @@ struct ResultNode: ClosableNode {
         }
     }
 
-    private(set) var name: ResultName
+    var name: ResultName
     var key: ResultName { name }
     /// The request of the first subscriber. Header spelling may differ between subscribers; steps
     /// and output are the same for all.
     let request: AdmittedRequest
-    private(set) var state = State.awaitingPixels
+    var state = State.awaitingPixels
     var consumers = SubscriberList<Subscriber>()
     var policy: StorePolicy
     /// Tiers that were queried for the result and missed.
@@ -56,7 +56,7 @@ struct ResultNode: ClosableNode {
     /// The source, which may be gone once the result exists.
     var source: SourceNode.ID?
     /// The provenance of the source's bytes.
-    private(set) var provenance = Provenance()
+    var provenance = Provenance()
     /// The text of the key under which the result is stored; final once the source is known.
     private(set) var text: String
     var timings = StageTimings()
@@ -113,9 +113,6 @@ struct ResultNode: ClosableNode {
         return nil
     }
 
-    /// Records that a later transfer has replaced the bytes from which the result is made.
-    mutating func outdate() { provenance.isOutdated = true }
-
     /// Sets the provenance once the source is known.
     mutating func recordProvenance(_ provenance: Provenance) {
         self.provenance = provenance
@@ -139,11 +136,6 @@ struct ResultNode: ClosableNode {
         return policy
     }
 
-    /// Changes the origin of the bytes.
-    mutating func rename(_ origin: ByteSource) { name = name.with(origin) }
-
-    mutating func beganTransform(_ job: JobID) { state = .transforming(job) }
-
     /// Records the start of a delivery with the store policy at that time. Subscribers that join
     /// later and want more get another store.
     mutating func beganDelivery(_ job: JobID, of product: Product) {
@@ -157,10 +149,14 @@ struct ResultNode: ClosableNode {
         return running.covers(policy)
     }
 
-    var heldResources: HeldResources {
-        .result(
-            overlays: overlays, product: isOriginal ? nil : product?.block,
-            original: isOriginal && exists ? source : nil, partial: partial)
+    func releaseResources(in graph: WorkGraph) {
+        if let partial { graph.endPartial(partial) }
+        for need in overlays { graph.leaveOverlay(need) }
+        guard let product else { return }
+        guard isOriginal else { return graph.dispatcher.drop(product.block) }
+        guard let source, graph.sources.contains(source) else { return }
+        graph.sources[source].storing.deliveries -= 1
+        graph.tidy(source)
     }
 }
 

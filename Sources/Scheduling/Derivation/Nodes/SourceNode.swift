@@ -96,7 +96,7 @@ struct SourceNode: Node {
     let serializer: Serializer
     /// The configured limits of the request that started it.
     let limits: LimitSettings
-    private(set) var state: State
+    var state: State
     /// Decodes that need the bytes.
     var consumers = SubscriberList<DecodeNode.ID>()
     var timings = StageTimings()
@@ -208,13 +208,6 @@ struct SourceNode: Node {
         (self.keeping, self.fields) = (keeping, fields)
     }
 
-    /// Records the comparison of a body with the stored bytes.
-    mutating func compares(_ body: Body, _ job: JobID, against staged: Staged?) {
-        state = .comparing(job, body, against: staged)
-    }
-
-    mutating func obtained(_ body: Body) { state = .holding(body) }
-
     /// Returns the text under which the cache stores the entry of a plain text.
     func text(of plain: String) -> String {
         guard case .variant(let variant) = keeping else { return plain }
@@ -232,10 +225,10 @@ struct SourceNode: Node {
         return metadata
     }
 
-    var heldResources: HeldResources {
-        .source(
-            body: kept?.block, staged: staged?.block,
-            storing: storing.watchers.isEmpty ? nil : storing)
+    func releaseResources(in graph: WorkGraph) {
+        graph.notifyStored(storing)
+        if let kept { graph.dispatcher.drop(kept.block) }
+        if let staged { graph.dispatcher.drop(staged.block) }
     }
 }
 
@@ -369,7 +362,7 @@ extension WorkGraph {
 
     /// Records the bytes and starts all decodes.
     func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
-        sources[node].obtained(body)
+        sources[node].state = .holding(body)
         endPartials(of: node)
         for decode in sources[node].consumers.members { beginDecode(decode) }
     }
@@ -399,7 +392,7 @@ extension WorkGraph {
             .decode(work), for: .decode(node), reading: body.block,
             decodes[node].consumers.urgency,
             suspect: suspect(source, key.need, in: body.block))
-        decodes[node].began(job)
+        decodes[node].state = .decoding(job)
     }
 }
 

@@ -164,7 +164,7 @@ extension WorkGraph {
             !dispatcher.isQuarantined(.transcode(transcode.material.key, transcode.output))
         else { return nil }
         if transcode.keepsSource, let source = transcode.material.source {
-            sources[source].storing.beganTranscode()
+            sources[source].storing.transcodes += 1
         }
         return transcodes.insert(transcode)
     }
