@@ -77,10 +77,9 @@ let bindings: [Target] = [
     module("System/JSON", ["CJansson"]),
 ]
 
-/// Modules of data and decisions.
+/// The module of data.
 let core: [Target] = [
-    module("Model", []),
-    module("Scheduling", ["Model"]),
+    module("Model", [])
 ]
 
 let runtime: [Target] = [
@@ -89,11 +88,8 @@ let runtime: [Target] = [
     module("Runtime/Sandbox", ["Linux", "Seccomp", "Model", "ProcessRuntime"]),
     module("Runtime/ConfigurationFile", ["YAML", "Linux", "Model"]),
     module(
-        "Runtime/CoordinatorRuntime",
-        [
-            "Linux", "ZeroMQ", "Sodium", "Model", "Scheduling", "ConfigurationFile", "Wire",
-            "ProcessRuntime",
-        ]),
+        "Runtime/Coordinator",
+        ["Linux", "ZeroMQ", "Sodium", "Model", "ConfigurationFile", "Wire", "ProcessRuntime"]),
     module("Runtime/Supervision", ["Linux", "ZeroMQ", "Model", "Wire", "ProcessRuntime"]),
 ]
 
@@ -188,7 +184,7 @@ let programs: [Target] = [
             "WebFront", "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "ProcessRuntime", "Linux",
             "Sandbox",
         ]),
-    program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
+    program("imagebus-coordinator", ["Coordinator", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
     program("imagebus-cache", worker + ["Caching"]),
     program("imagebus-decode", worker + ["Decoding", "Sandbox"]),
@@ -249,7 +245,7 @@ let testing: [Target] = [
         ["ConfigurationFile", "Model", "Linux", "TestKit"]),
     tests(
         "SchedulingTests",
-        ["Scheduling", "Model", "TestKit"]),
+        ["Coordinator", "Model", "TestKit"]),
     tests("WireTests", ["Wire", "CMessages", "Model", "TestKit"]),
     tests("ProcessRuntimeTests", ["ProcessRuntime", "ZeroMQ", "Linux", "Model", "TestKit"]),
     tests(
@@ -261,8 +257,8 @@ let testing: [Target] = [
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Scheduling", "Wire", "Model", "ZeroMQ", "Linux",
-            "ProcessRuntime", "ConfigurationFile", "TestKit",
+            "Coordinator", "Wire", "Model", "ZeroMQ", "Linux", "ProcessRuntime",
+            "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "ProcessRuntime", "Model", "Linux", "TestKit"]),
     tests(
@@ -323,7 +319,7 @@ let testing: [Target] = [
     .target(
         name: "FuzzTargets",
         dependencies: [
-            "Wire", "Scheduling", "Model", "Decoding", "WebFront", "WebGrammar", "Nettle",
+            "Wire", "Coordinator", "Model", "Decoding", "WebFront", "WebGrammar", "Nettle",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(

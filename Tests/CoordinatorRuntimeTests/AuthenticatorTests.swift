@@ -2,7 +2,7 @@ import Linux
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Which secret gives access to which listener.
 @Suite struct AuthenticatorTests {

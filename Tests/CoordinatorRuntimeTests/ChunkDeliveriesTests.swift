@@ -1,8 +1,7 @@
 import Model
-import Scheduling
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 struct ChunkDeliveriesTests {
     private static let start = Instant(nanoseconds: 0)

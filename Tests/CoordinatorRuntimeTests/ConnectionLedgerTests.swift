@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 @Suite struct ConnectionLedgerTests {
     private let start = Instant(nanoseconds: 0)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Timers that are armed and never disarmed.
 @Suite struct CoordinatorTimersTests {

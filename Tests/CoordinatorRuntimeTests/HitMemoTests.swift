@@ -1,9 +1,8 @@
 import Model
-import Scheduling
 import Testing
 import Wire
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 @Suite struct HitMemoTests {
     private let first = Token(Identifier128(high: 1, low: 1))

@@ -2,7 +2,7 @@ import Linux
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 @Suite struct IdentityDigestTests {
     private func request(_ url: String, _ headers: [(String, String)] = []) -> Resolution {

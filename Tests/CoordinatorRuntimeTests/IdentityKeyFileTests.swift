@@ -3,7 +3,7 @@ import Linux
 import TestKit
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// The key of an installation in real files.
 @Suite struct IdentityKeyFileTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Releases that are held until the next message to their worker.
 @Suite struct PendingReleasesTests {

@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Pools own listeners and directories, so a reload doesn't change them.
 @Suite struct PoolReloadTests {

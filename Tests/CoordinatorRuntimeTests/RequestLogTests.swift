@@ -1,9 +1,8 @@
 import Model
 import ProcessRuntime
-import Scheduling
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Which requests are logged, and that no secret is.
 @Suite struct RequestLogTests {

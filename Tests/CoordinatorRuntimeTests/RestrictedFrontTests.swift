@@ -2,7 +2,7 @@ import Model
 import Testing
 import Wire
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// Requests that a front end for untrusted clients may not make (SEMANTICS §14.11).
 @Suite struct RestrictedFrontTests {

@@ -2,7 +2,7 @@ import Model
 import Testing
 import ZeroMQ
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 private func identifier(_ number: UInt64) -> Identifier128 { Identifier128(high: 0, low: number) }
 

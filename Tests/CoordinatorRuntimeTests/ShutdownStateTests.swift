@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 /// The phases of a coordinator's shutdown, their order and their time limits.
 @Suite struct ShutdownStateTests {

@@ -1,8 +1,7 @@
 import Model
-import Scheduling
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 struct UploadSessionsTests {
     /// An output space on the heap, with a limit.

@@ -2,7 +2,7 @@ import Linux
 import Model
 import Testing
 
-@testable import CoordinatorRuntime
+@testable import Coordinator
 
 struct WorkerProcessesTests {
     private let listener = Listener.back(PoolName(.decode))

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "mutants"
 PLACEHOLDER = re.compile(r"\bMUTANT\b")
 FIELDS = {"number", "file", "original", "mutated", "promise", "tests"}
 # Targets whose folders are directly in Sources; those of other targets are in folders there.
-CORE = {"Model", "Scheduling"}
+CORE = {"Model"}
 
 
 class MutantError(Exception):

@@ -16,7 +16,7 @@ from runs import (
     mutant_runs, report, share,
 )
 
-FILE = "Sources/Scheduling/Queues/Line.swift"
+FILE = "Sources/Model/Queues/Line.swift"
 TEXT = "func next() {\n    guard count < limit else { return }\n    reset()\n    count += 1\n}\n"
 
 
@@ -149,7 +149,7 @@ class CopyTests(unittest.TestCase):
     def test_the_copy_has_tracked_files_mutants_and_the_switch(self) -> None:
         self.prepare(BOUNDARY, RESET)
         self.assertIn("isMutant(7)", (self.target / FILE).read_text())
-        switch = self.target / "Sources/Scheduling" / tree.SWITCH
+        switch = self.target / "Sources/Model" / tree.SWITCH
         self.assertIn('getenv("IMAGEBUS_MUTANT")', switch.read_text())
         self.assertTrue((self.target / "link").is_symlink())
         self.assertFalse((self.target / "untracked").exists())

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct AdmissionTests {
     /// A request that is refused, and the expected error code.

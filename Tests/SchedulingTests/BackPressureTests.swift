@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Which requests are refused under load, and how the load is measured.
 struct BackPressureTests {

@@ -2,7 +2,7 @@ import Glibc
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Operations on many requests process only a few of them per event.
 struct BatchOperationTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// When the circuit breaker of an external cache opens (SEMANTICS §5.26).
 @Suite struct CacheCircuitTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Responses whose origins restrict who may store them.
 struct CacheControlTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct CancellationTests {
     private let loader = ImageRequest.image("a", size: 5, .fromLoaderOnly)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Cache names that stand for several caches (SEMANTICS §5.16).
 @Suite struct CompositeCacheTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// For which caches memory answers under each query policy, and which ones the cache process is
 /// queried for (SEMANTICS §5.16).

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Results of damaged sources, and loads that refuse them (SEMANTICS §11.38).
 struct DamagedImageTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct DetachTests {
     private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)

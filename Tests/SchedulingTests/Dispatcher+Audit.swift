@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Invariants of jobs, queues and workers that hold after every event.
 extension Dispatcher {

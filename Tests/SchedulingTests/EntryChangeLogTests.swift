@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Which hits of external caches are older than a change of their entry.
 @Suite struct EntryChangeLogTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Operator commands on single cache entries.
 @Suite struct EntryTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// How much evidence quarantines a suspect, and what voids it: an early success, time, or an
 /// operator. After each of them the count restarts at zero.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// How an external cache could affect loads that don't use it.
 @Suite struct ExternalCacheAttackTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Caches implemented by plug-ins (SEMANTICS §5.26).
 @Suite struct ExternalCacheTests {

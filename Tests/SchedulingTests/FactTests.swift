@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Image properties determined by a decoder (SEMANTICS §11.15).
 struct FactTests {

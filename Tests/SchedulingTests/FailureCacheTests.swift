@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct FailureCacheTests {
     private let url = "http://example.org/a.jpg"

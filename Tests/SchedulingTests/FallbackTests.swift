@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct FallbackTests {
     private let other = "http://example.org/other.jpg"

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension FlowID {
     /// The flow of a session with a share of its own.

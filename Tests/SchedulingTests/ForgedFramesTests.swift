@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Decoders and transformers that return other frames than requested.
 struct ForgedFramesTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Transformers and decoders that report impossible properties, and images that don't match theirs.
 struct ForgedImageTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Several blocks in one outcome: frames of an image, of which the first is used.
 struct FrameTests {

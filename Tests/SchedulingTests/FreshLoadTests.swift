@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// respectCacheControl: a cached image is used as long as its origin permits (SEMANTICS §6.5).
 struct FreshLoadTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Remembered answers on their own: each event withdraws exactly the affected ones.
 @Suite struct HitsTests {

@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A random walk whose cache keeps everything it is given and answers queries with what it had when
 /// it received them, however late, and without losses, lies and cancels: then no URL may ever be

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Valid combinations of what a request asks for besides its image.
 @Suite struct InterestTests {

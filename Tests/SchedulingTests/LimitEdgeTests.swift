@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Exact limits: as many as permitted are accepted, one more is not, and a released one makes room.
 @Suite struct LimitEdgeTests {

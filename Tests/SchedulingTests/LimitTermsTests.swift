@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Limits set by a configuration: they are part of jobs, only narrow the built-in ones, and work
 /// with different limits isn't shared (SEMANTICS §9.8).

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct LoadPlanTests {
     /// A request and the stages that it goes through unless an early one finds the image.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Metrics of stages and requests in the status.
 @Suite struct MetricsTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A request for a pool without workers waits until its deadline, and its error states the reason.
 struct MissingWorkersTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Plug-in decoders that decline files of unknown formats (SEMANTICS §10.21).
 struct NextCoderTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Requests waiting for a cached original that the cache doesn't have.
 struct OnwardTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// When an overlay is refused, and when it is not loaded.
 struct OverlayAdmissionTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Which overlays are stored, and which results made with them.
 struct OverlayKeepingTests {

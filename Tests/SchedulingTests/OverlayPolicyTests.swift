@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Whether an image may be loaded whose overlay may not.
 struct OverlayPolicyTests {

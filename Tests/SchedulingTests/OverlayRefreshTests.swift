@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// How a refresh affects overlays, and results that use an outdated overlay.
 struct OverlayRefreshTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct OverlayTests {
     private let mark = "http://marks.example/mark.png"

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Valid outcomes of decoding a partial file.
 @Suite struct PartialAnswerTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// How often partial data is decoded (SEMANTICS §2.11).
 struct PartialPaceTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Decodes of partial data that crash workers (SEMANTICS §2.11, §7.5).
 struct PartialQuarantineTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Partial images delay no other work, not even of class low (SEMANTICS §2.11).
 struct PartialShareTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Images of the data that has arrived so far (SEMANTICS §2.11).
 struct PartialTests {

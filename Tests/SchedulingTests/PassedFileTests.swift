@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A file that a decoder passes through is the result (SEMANTICS §11.37).
 struct PassedFileTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A dispatcher with further pools, whose workers are controlled by a test.
 struct PoolBench {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Which pool gets a job, and which of its workers.
 struct PoolTests {

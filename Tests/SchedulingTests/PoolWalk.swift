@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Workers of several pools come and go; jobs are added, completed and canceled in any order.
 struct PoolWalk {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Batches of URLs that will be needed (SEMANTICS §12).
 struct PrefetchTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A process has one share, however many sessions it opens.
 struct ProcessShareTests {

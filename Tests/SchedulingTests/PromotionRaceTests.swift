@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Removals and stores while a hit of an external cache is being promoted into our own
 /// (SEMANTICS §5.26).

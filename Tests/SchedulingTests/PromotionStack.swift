@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A stack whose cache `tiers` queries its own caches `high` and `low`, and then the external one
 /// `shared`.

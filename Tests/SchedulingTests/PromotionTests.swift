@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Hits of external caches that are promoted into our own (SEMANTICS §5.26): which, where and in
 /// which tiers.

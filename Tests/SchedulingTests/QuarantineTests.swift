@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct QuarantineTests {
     private func loader(_ size: Int, _ name: String = "a") -> ImageRequest {

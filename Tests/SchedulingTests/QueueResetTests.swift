@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// An empty queue equals a new one: whatever was served, lost or canceled before, later jobs are
 /// served in the same order, and have the same share, as in a new stack.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Of two concurrent refreshes of one image, the transfer that started last is stored.
 struct RacingRefreshTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// refreshCached: one, two, two or one reply (SEMANTICS §6.1).
 struct RefreshTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Removals from external caches in steps (SEMANTICS §5.26).
 @Suite struct RemovalStepTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A client changes the priority of a load.
 struct ReprioritizeTests {

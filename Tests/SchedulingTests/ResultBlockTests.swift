@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct ResultBlockTests {
     private let key = "http://example.org/a.jpg"

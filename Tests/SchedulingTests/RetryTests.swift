@@ -1,7 +1,7 @@
 import Testing
 
 @testable import Model
-@testable import Scheduling
+@testable import Coordinator
 
 struct RetryTests {
     private let image = ImageRequest.image("a", .fromLoaderOnly)

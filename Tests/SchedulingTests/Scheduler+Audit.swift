@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Invariants between the tables that hold after every event.
 extension Scheduler {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension LiveRequest.Standing {
     var isMoving: Bool { if case .moving = self { true } else { false } }

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Scheduler {
     /// A fallback inherits nothing that its caller addressed to another origin, and has no fallback

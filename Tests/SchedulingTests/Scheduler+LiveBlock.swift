@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Scheduler {
     /// A block of the worker that is in use.

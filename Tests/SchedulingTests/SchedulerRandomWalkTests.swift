@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Random walks that check the invariants of the scheduler on the way. A failure states its seed;
 /// `IMAGEBUS_WALK_SEED=N` walks that seed alone and audits every step, `IMAGEBUS_WALK_SEEDS` and

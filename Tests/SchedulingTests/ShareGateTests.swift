@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A flow that holds three jobs for each free slot stands aside. It is resumed as soon as that is
 /// no longer the case, because one of its jobs ended or workers accept more jobs.

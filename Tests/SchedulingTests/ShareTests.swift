@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// The shares of the workers that one host and class low may have.
 struct ShareTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Confirmations by an origin are shared with other machines through an external cache
 /// (SEMANTICS §6.7).

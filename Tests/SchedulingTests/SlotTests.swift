@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Slots: a new load cancels the previous load of its slot (SEMANTICS §8.7).
 struct SlotTests {

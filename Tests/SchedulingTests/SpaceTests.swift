@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct SpaceTests {
     private func loader(_ name: String) -> ImageRequest {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Workers that act correctly, or as a test specifies.
 extension Stack {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Checks the scheduler's actions against what is actually possible.
 extension Stack {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// The terms of a batch: the template's, and those of URLs that resolve differently.
 struct PrefetchTerms {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Compares the fast path of a repeated hit with the full one.
 extension Stack {

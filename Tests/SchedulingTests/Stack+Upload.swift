@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Stack {
     /// An image uploaded by a client; equal names mean equal bytes.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A scheduler with simulated clients and workers. Every action is checked against what a real
 /// stack could do with it; violations are recorded in `faults`.

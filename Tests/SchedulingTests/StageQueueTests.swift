@@ -2,7 +2,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// The queue on its own.
 struct StageQueueTests {

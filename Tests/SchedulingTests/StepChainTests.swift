@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Custom steps of plug-ins, with built-in steps before and after them.
 struct StepChainTests {

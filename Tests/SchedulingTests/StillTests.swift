@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A result made from an animation is a single image of it, and is marked as such.
 struct StillTests {

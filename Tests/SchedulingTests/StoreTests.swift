@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct StoreTests {
     private let waiting = ImageRequest.image(

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 @testable public import Model
-@testable import Scheduling
+@testable import Coordinator
 
 extension String: SlotMapElement {}
 

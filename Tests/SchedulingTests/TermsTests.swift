@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Terms that a configuration sets for requests (`LoadTerms`), and work that is shared
 /// nevertheless.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// One trace through all stages, and into the log.
 @Suite struct TraceTests {

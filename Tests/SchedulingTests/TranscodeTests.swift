@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Serializers applied to originals and results (SEMANTICS §5.8).
 struct TranscodeTests {

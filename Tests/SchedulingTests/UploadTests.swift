@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 struct UploadTests {
     @Test func bytesThatCameAlongAreDecodedAndNeverFetched() {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Responses that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
 struct VaryTests {

@@ -2,7 +2,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// Vouchers on their own, and as readers of their file see them.
 @Suite struct VouchersTests {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// Inserts custom steps between built-in ones, sometimes one that no worker implements. Walks

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// Without further requests and lies, everything must complete.

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// A random fallback: usually nil, sometimes a URL that other loads use as well, or one that

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Decoders that return several frames, in walks in which they are requested.
 extension Walk {

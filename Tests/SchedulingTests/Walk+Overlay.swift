@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// Random terms of a request, some of which affect its overlays.

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Batches, whole and in parts.
 extension Walk {

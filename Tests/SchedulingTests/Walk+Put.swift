@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// An operator stores bytes under a key used by loads, under an empty one, or again.

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension Walk {
     /// Opens a session of a new client or of an earlier one, in one of two processes or an unknown

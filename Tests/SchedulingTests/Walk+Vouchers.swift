@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Answers that clients may repeat by themselves.
 extension Walk {

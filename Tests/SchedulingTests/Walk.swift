@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Scheduling
+@testable import Coordinator
 
 /// A random walk: clients, workers, crashes, lies and time, all drawn from one seed.
 struct Walk {

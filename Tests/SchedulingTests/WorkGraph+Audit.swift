@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Invariants of nodes, jobs and blocks that hold after every event.
 extension WorkGraph {

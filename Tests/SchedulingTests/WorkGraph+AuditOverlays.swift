@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension WorkGraph {
     /// Which images use which overlays, and what that keeps in use.

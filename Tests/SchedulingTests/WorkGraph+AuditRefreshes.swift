@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 // Invariants between refreshes of one image.
 extension WorkGraph {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Scheduling
+@testable import Coordinator
 
 extension WorkGraph {
     /// Invariants of serializers applied to results.

@@ -51,7 +51,7 @@ import Testing
             return Manifest.Module(name: name, path: path, dependencies: [], isProgram: false)
         }
         for (from, to) in [
-            ("Sources/Model", "Sources/Scheduling"), ("Sources/Scheduling", "Sources/System/JSON"),
+            ("Sources/Model", "Sources/Runtime/Wire"), ("Sources/Model", "Sources/System/JSON"),
             ("Sources/Stages/Caching", "Sources/Stages/Decoding"),
             ("Sources/Stages/Caching", "Sources/System/ZeroMQ"),
             ("Sources/Client/Imagebus", "Sources/Runtime/Supervision"),
@@ -87,13 +87,19 @@ import Testing
         }
     }
 
-    /// The core makes decisions: without C, I/O, clocks and threads. Foundation adds megabytes to
-    /// every program that links it.
-    @Test func theCoreImportsNoLibraryAndOneModuleFoundation() throws {
+    /// Data and the coordinator's decisions involve no C, I/O, clocks and threads. Foundation adds
+    /// megabytes to every program that links it.
+    @Test func decisionsImportNoLibraryAndOneModuleFoundation() throws {
         let manifest = try Manifest()
+        let decisions = ["Requests", "WorkGraph", "Dispatcher"].map {
+            "Sources/Runtime/Coordinator/\($0)/"
+        }
+        #expect(decisions.allSatisfy(RepositoryFiles.exists))
         for module in manifest.sources where !module.isC {
             for path in RepositoryFiles.paths(below: module.path) where path.hasSuffix(".swift") {
                 for name in RepositoryFiles.lines(of: path).compactMap(Self.imported) {
+                    let isDecision = decisions.contains { path.hasPrefix($0) }
+                    #expect(!isDecision || name == "Model", "\(path) imports \(name)")
                     let isOurs = manifest[name] != nil || name == "Synchronization"
                     #expect(isOurs || module.layer != "Core", "\(path) imports \(name)")
                     let mayUse = path.hasPrefix("Sources/Client/ImagebusFoundation/")

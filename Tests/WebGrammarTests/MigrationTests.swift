@@ -56,7 +56,7 @@ import Testing
         let programs =
             WebSources.text(below: "Sources/Programs")
             + WebSources.text(below: "Sources/Model")
-            + WebSources.text(below: "Sources/Scheduling")
+            + WebSources.text(below: "Sources/Runtime/Coordinator")
             + WebSources.text(below: "Sources/Fronts")
         for flag in page.flags {
             let isThere = [flag, flag.replacing("gateway-", with: "")].contains {

@@ -1,4 +1,4 @@
-import CoordinatorRuntime
+import Coordinator
 import Linux
 
 CurrentProcess.end(CoordinatorProgram.run(CurrentProcess.arguments))

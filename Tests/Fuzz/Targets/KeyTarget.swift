@@ -1,5 +1,5 @@
 import Model
-import Scheduling
+import Coordinator
 
 /// Two requests, the second one usually a variant of the first.
 ///

@@ -1,5 +1,5 @@
 import Model
-import Scheduling
+import Coordinator
 
 // Checks the scheduler's actions against the known state.
 extension ForgingStack {

@@ -1,5 +1,5 @@
 import Model
-import Scheduling
+import Coordinator
 
 // The end of a walk: all workers become honest, and everything must complete.
 extension ForgingStack {

@@ -1,5 +1,5 @@
 import Model
-import Scheduling
+import Coordinator
 
 // One step of a walk, chosen by the input.
 extension ForgingStack {

@@ -1,5 +1,5 @@
 import Model
-import Scheduling
+import Coordinator
 
 /// A sequence of client requests and worker claims: segments announced and closed, and outcomes
 /// that reference bytes, valid or forged.

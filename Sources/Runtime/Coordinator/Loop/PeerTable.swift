@@ -1,6 +1,5 @@
 import Linux
 import Model
-import Scheduling
 import ZeroMQ
 
 /// All sessions, indexed by ID, by listener and routing ID, and by connection.

@@ -1,7 +1,6 @@
 import Linux
 import Model
 import ProcessRuntime
-import Scheduling
 
 extension Coordinator {
     /// Returns the current status of the stack.

@@ -1,4 +1,4 @@
-public import Model
+import Model
 
 /// The work graph: produces images for subscribers and shares each unit of work among all that need
 /// it.
@@ -182,28 +182,28 @@ indirect enum WorkGraphEvent: Sendable {
 }
 
 /// Limits on produced images and intermediate data; job limits are separate.
-public struct WorkGraphLimits: Hashable, Sendable {
+package struct WorkGraphLimits: Hashable, Sendable {
     /// The largest number of concurrent serializations; further ones are not written to disk.
-    public var transcodesMax = 64
+    var transcodesMax = 64
     /// The budget for overlay pixels in bytes, in addition to the decoders' budget. A request that
     /// exceeds it is `busy`, as is one whose owner would hold more than three times the remaining
     /// budget.
-    public var overlayBytesMax: UInt64 = 256 << 20
+    var overlayBytesMax: UInt64 = 256 << 20
     /// The largest number of pixels per overlay: 3840 × 2160. Four such overlays with alpha, which
     /// one request may hold while its image is produced, use about half of `overlayBytesMax` and
     /// leave space for others.
-    public var overlayPixelsMax = 8_294_400
+    var overlayPixelsMax = 8_294_400
     /// The largest size of a fetched body in bytes.
-    public var bodyBytesMax: UInt64 = 64 << 20
+    var bodyBytesMax: UInt64 = 64 << 20
     /// The largest encoding cost of a result: pixels times the slowness of the encoder
     /// (`JobWork.cost`). The default is 25 megapixels of lossless WebP, which takes about a second
     /// per megapixel; other formats reach `image` first.
-    public var encodingCostMax: UInt64 = 1_000_000_000
+    var encodingCostMax: UInt64 = 1_000_000_000
     /// The largest number of frames that a decoder may return. Results use the first frame; the
     /// others are kept equally long.
-    public var framesMax = 1
+    package var framesMax = 1
     /// Image limits, applied at admission to the request itself and in every job.
-    public var image = ImageLimits()
+    var image = ImageLimits()
 
     var overlay: ImageLimits {
         var limits = image

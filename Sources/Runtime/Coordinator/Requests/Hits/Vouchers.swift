@@ -1,4 +1,4 @@
-public import Model
+import Model
 
 /// Issued vouchers. A voucher is a client-side lease on a memory hit: it permits the client to
 /// repeat an answer without asking (SEMANTICS §5.24).
@@ -108,7 +108,7 @@ struct Vouchers: Sendable {
 }
 
 /// A write to the memory in which clients check whether a voucher is valid.
-public enum VoucherWrite: Hashable, Sendable {
+enum VoucherWrite: Hashable, Sendable {
     /// Sets a word to a number; 0 means no valid voucher.
     case word(UInt64, UInt64)
     /// Invalidates all numbers below the floor.
@@ -117,7 +117,7 @@ public enum VoucherWrite: Hashable, Sendable {
 
 /// A fully resolved hit. The same load, from any client, gets the same answer for as long as `Hits`
 /// considers it valid.
-public struct HitTicket: Hashable, Sendable {
+struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
     /// The configuration term under which the load was resolved.
     let term: UInt64
@@ -134,7 +134,7 @@ public struct HitTicket: Hashable, Sendable {
     /// Freshness information, if freshness is relevant.
     let freshness: Freshness?
     /// The answer.
-    public internal(set) var image: DeliveredImage
+    var image: DeliveredImage
 
     /// Caching information for an answer that is valid only while fresh.
     struct Freshness: Hashable, Sendable {
@@ -155,7 +155,7 @@ public struct HitTicket: Hashable, Sendable {
     }
 
     /// Whether both tickets have the same answer, ignoring vouchers.
-    public func saysTheSame(as other: HitTicket) -> Bool {
+    func saysTheSame(as other: HitTicket) -> Bool {
         var (left, right) = (self, other)
         (left.image.voucher, right.image.voucher) = (nil, nil)
         return left == right
@@ -168,7 +168,7 @@ extension Scheduler {
     /// Returns a ticket for a load that a hit answers now. Returns `nil` if there is no hit, for
     /// large results, for loads with a slot, which may end others, and for loads with an
     /// explanation.
-    public func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
+    func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
             (try? load.image.checkLoadOptions()) != nil,
             refusal(of: load.image, terms) == nil,
@@ -181,16 +181,16 @@ extension Scheduler {
     }
 
     /// Whether the answer of a ticket is still valid.
-    public func stands(_ ticket: HitTicket, at moment: Instant) -> Bool {
+    func stands(_ ticket: HitTicket, at moment: Instant) -> Bool {
         hits.stands(ticket, at: max(now, moment))
     }
 
     /// Adds a voucher to the answer of a ticket, with which clients can repeat it without asking.
-    public func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
+    func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
 
     /// Returns the pending writes to the voucher file, in order. They must be applied before any
     /// consequence of the event is communicated.
-    public func drainVoucherWrites() -> [VoucherWrite] { hits.vouchers.drainWrites() }
+    func drainVoucherWrites() -> [VoucherWrite] { hits.vouchers.drainWrites() }
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     func used(_ used: UsedVouchers) {
@@ -205,7 +205,7 @@ extension Scheduler {
     /// Admits and answers a load that has a ticket; the caller sends the ticket's image. Returns
     /// `false` without effect if `load` must be processed normally: the answer is invalid, the
     /// token is in use, the client is unknown, or used blocks must be reported to the cache.
-    public func answer(
+    func answer(
         _ ticket: HitTicket, again token: Token, of client: ClientID, at moment: Instant
     ) -> Bool {
         let now = max(now, moment)
@@ -229,7 +229,7 @@ extension Scheduler {
 
     /// Handles a change of the configuration or of a secret. Keys are derived again, and earlier
     /// answers are not repeated without that.
-    public func reconfigured() {
+    func reconfigured() {
         namesMemo.removeAll()
         hits.withdraw(.reconfigured)
     }

@@ -1,100 +1,100 @@
-public import Model
+package import Model
 
 /// Metrics and current state of the scheduler, for status reports.
-public struct SchedulerReport: Hashable, Sendable {
+package struct SchedulerReport: Hashable, Sendable {
     /// Counters since the start.
-    public var counters: SchedulerCounters
+    var counters: SchedulerCounters
     /// Requests without a terminal reply, including those of prefetches.
-    public var liveRequests: Int
+    var liveRequests: Int
     /// Unfinished prefetches, and their URLs that haven't been started.
-    public var prefetches: Int
+    var prefetches: Int
     /// See `prefetches`.
-    public var waitingPrefetches: Int
+    var waitingPrefetches: Int
     /// Jobs that wait, run, or were canceled but not answered yet.
-    public var liveJobs: Int
+    var liveJobs: Int
     /// Jobs waiting for a worker, for space or for a retry, by stage; stages without any are
     /// omitted.
-    public var queued: [JobStage: Queue]
+    var queued: [JobStage: Queue]
     /// Capacity and load of the workers of each kind.
-    public var credits: [WorkerKind: Credit]
+    var credits: [WorkerKind: Credit]
     /// All stages: waiting and running jobs, and latencies since the start.
-    public var stages: [StatusReport.StageStatus]
+    var stages: [StatusReport.StageStatus]
     /// Latencies of requests from admission to reply, excluding those answered from the hit index,
     /// which take no time.
-    public var requests: LatencyHistogram
+    var requests: LatencyHistogram
     /// Stage blocks with holds.
-    public var liveBlocks: Int
+    var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
-    public var hits: Int
+    var hits: Int
     /// The number of quarantined suspects.
-    public var quarantined: Int
+    var quarantined: Int
     /// The number of entries in the failure cache.
-    public var blacklisted: Int
+    var blacklisted: Int
     /// Whether transfers are suspended.
-    public var hasSuspendedDownloads: Bool
+    var hasSuspendedDownloads: Bool
     /// Bytes in use by the kind of worker that produced them.
-    public var liveBytes: [WorkerKind: UInt64]
+    var liveBytes: [WorkerKind: UInt64]
     /// How long canceled jobs kept their workers busy, by stage.
-    public var cancellations: [StatusReport.Cancellations]
+    var cancellations: [StatusReport.Cancellations]
     /// All workers, oldest session first.
-    public var workers: [Worker]
+    package var workers: [Worker]
     /// All worker pools.
-    public var pools: [StatusReport.PoolStatus]
+    var pools: [StatusReport.PoolStatus]
     /// Latencies of transfer phases.
-    public var transferTimes: [StatusReport.TransferTimes]
+    var transferTimes: [StatusReport.TransferTimes]
     /// Metrics of external caches, as status counters.
-    public var externalCaches: [StatusReport.Counter]
+    var externalCaches: [StatusReport.Counter]
 
     /// The queue of one stage.
-    public struct Queue: Hashable, Sendable {
+    struct Queue: Hashable, Sendable {
         /// The number of jobs.
-        public var jobs: Int
+        var jobs: Int
         /// Their total cost: 1 per fetch or query, 1 per 4 KiB of a store, the source bytes of a
         /// decode, the pixels of a transform times the class of its encoder.
-        public var cost: UInt64
+        var cost: UInt64
         /// The drain rate in cost per second, measured while jobs waited; `nil` before the first
         /// measurement.
-        public var costPerSecond: Double?
+        var costPerSecond: Double?
     }
 
     /// The workers of one kind that accept jobs.
-    public struct Credit: Hashable, Sendable {
+    struct Credit: Hashable, Sendable {
         /// The number of jobs they can hold.
-        public var window = 0
+        var window = 0
         /// The number of jobs they hold, including canceled ones.
-        public var held = 0
+        var held = 0
         /// Of these, jobs of class low.
-        public var heldLow = 0
+        var heldLow = 0
     }
 
     /// The load of one worker.
-    public struct Worker: Hashable, Sendable {
+    package struct Worker: Hashable, Sendable {
         /// The worker's session.
-        public var id: WorkerID
+        package var id: WorkerID
         /// The worker's kind.
-        public var kind: WorkerKind
+        var kind: WorkerKind
         /// The number of jobs that it holds, including canceled ones.
-        public var jobs: Int
+        var jobs: Int
         /// The number of jobs that it can hold.
-        public var window: Int
+        var window: Int
         /// Whether it accepts no more jobs.
-        public var isDraining: Bool
+        package var isDraining: Bool
     }
 }
 
 /// How a request ended, for the log of the coordinator.
-public struct RequestRecord: Hashable, Sendable {
+package struct RequestRecord: Hashable, Sendable {
     /// The URL as written by the client, including secrets; log only `SourceURL.forLogs`.
-    public let url: String
+    let url: String
     /// The number of attempts; more than one if a product was lost.
-    public let attempts: Int
+    let attempts: Int
     /// Further context for the log.
-    public let logContext: LogContext
+    let logContext: LogContext
     /// The terminal reply.
-    public let reply: Reply
+    let reply: Reply
 
     /// Creates the record of a load that is answered with `reply`.
-    public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
+    init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
         self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
     }
 
@@ -108,7 +108,7 @@ public struct RequestRecord: Hashable, Sendable {
 
 extension Scheduler {
     /// The current report.
-    public var report: SchedulerReport {
+    package var report: SchedulerReport {
         SchedulerReport(
             counters: shared.counters, liveRequests: requests.count,
             prefetches: prefetching.batches.count,
@@ -148,7 +148,7 @@ extension Scheduler {
     }
 
     /// The number of jobs that workers have or that wait for them.
-    public var liveJobs: Int { dispatcher.jobCount }
+    var liveJobs: Int { dispatcher.jobCount }
 
     private var stages: [StatusReport.StageStatus] {
         let running = dispatcher.running
@@ -185,7 +185,7 @@ extension Scheduler {
     }
 
     /// Whether nothing is left of any request: no nodes, jobs, blocks, or list entries.
-    public var isIdle: Bool {
+    package var isIdle: Bool {
         requests.count == 0 && tokens.isEmpty && pendingTransitions.isEmpty && prefetching.isEmpty
             && workGraph.isIdle
     }

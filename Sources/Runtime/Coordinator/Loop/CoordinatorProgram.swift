@@ -1,13 +1,12 @@
 import ConfigurationFile
 import Linux
-public import Model
-public import ProcessRuntime
-public import Scheduling
+import Model
+import ProcessRuntime
 
 /// The program of the coordinator.
-public enum CoordinatorProgram {
+package enum CoordinatorProgram {
     /// Runs with these arguments (without the program's name) and returns the exit status.
-    public static func run(_ words: [String]) -> Int32 {
+    package static func run(_ words: [String]) -> Int32 {
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
@@ -35,36 +34,36 @@ public enum CoordinatorProgram {
 }
 
 /// The coordinator's command-line options.
-public struct CoordinatorOptions: Sendable {
+struct CoordinatorOptions: Sendable {
     /// The limits of the scheduler.
-    public var limits: SchedulerLimits
+    var limits: SchedulerLimits
     /// The file of the installation's secret; `nil` for a secret that lives as long as the process.
-    public var secretFile: String?
+    var secretFile: String?
     /// The operator's configuration file; `nil` if there is none.
-    public var configurationFile: String?
+    var configurationFile: String?
     /// Whether its workers belong to another supervisor: SIGTERM then ends only the coordinator,
     /// and the workers wait for the next one.
-    public var keepsWorkers: Bool
+    var keepsWorkers: Bool
 
     /// The number of workers in the drawing pool; 0 to use the configuration.
-    public var vectorWorkers: Int
+    var vectorWorkers: Int
 
     /// The root directory of `local:` URLs; `nil` to reject them.
-    public var localRoot: String?
+    var localRoot: String?
     /// The directory of the gateway's watermark; `nil` if the watermark isn't a file.
-    public var watermarkRoot: String?
+    var watermarkRoot: String?
 
     /// The permissions for the gateway that `serve` runs alongside.
-    public var grant: GatewayGrant
+    var grant: GatewayGrant
 
     /// The maximum number of connections of one process at `front/`.
-    public var connectionsPerProcess: Int
+    var connectionsPerProcess: Int
 
     /// Which requests are logged.
-    public var requestLogging: RequestLogging
+    var requestLogging: RequestLogging
 
     /// The names of the arguments besides those of every program.
-    public static let valued = Set([
+    static let valued = Set([
         "secret-file", "failure-cache-seconds", "failure-cache-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
@@ -72,7 +71,7 @@ public struct CoordinatorOptions: Sendable {
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// The names of the arguments without a value.
-    public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
+    static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
 
     /// Former names of arguments, with those that replaced them: a `serve` that was started by an
     /// earlier version may restart this program.
@@ -81,7 +80,7 @@ public struct CoordinatorOptions: Sendable {
     ]
 
     /// Parses the arguments.
-    public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+    init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
         try limits.workGraph.read(arguments)
         let seconds = try arguments.number(

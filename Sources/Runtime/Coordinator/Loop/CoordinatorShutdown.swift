@@ -1,6 +1,5 @@
 import Model
 import ProcessRuntime
-import Scheduling
 
 /// The shutdown of the coordinator as a pure state machine: events in, actions out.
 ///

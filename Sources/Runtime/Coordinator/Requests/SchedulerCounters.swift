@@ -1,80 +1,80 @@
-public import Model
+import Model
 
 /// Counters since the start.
-public struct SchedulerCounters: Hashable, Sendable {
+struct SchedulerCounters: Hashable, Sendable {
     /// Received loads, including refused ones; resends are not counted again.
-    public var requests: UInt64 = 0
+    var requests: UInt64 = 0
     /// Requests answered from memory, by the coordinator or by the cache.
-    public var memoryHits: UInt64 = 0
+    var memoryHits: UInt64 = 0
     /// Memory hits that clients served themselves with vouchers, as far as reported.
-    public var voucherHits: UInt64 = 0
+    var voucherHits: UInt64 = 0
     /// Requests answered from disk.
-    public var diskHits: UInt64 = 0
+    var diskHits: UInt64 = 0
     /// Originals found in the cache.
-    public var originalHits: UInt64 = 0
+    var originalHits: UInt64 = 0
     /// Partial images produced.
-    public var partials: UInt64 = 0
+    var partials: UInt64 = 0
     /// Requests answered with an image made from a cached original.
-    public var originalUses: UInt64 = 0
+    var originalUses: UInt64 = 0
     /// Requests that missed in every cache, whether or not they were then loaded.
-    public var misses: UInt64 = 0
+    var misses: UInt64 = 0
     /// Transfers assigned to a worker, including repeated attempts.
-    public var fetches: UInt64 = 0
+    var fetches: UInt64 = 0
     /// Decodes assigned to a worker, including repeated attempts.
-    public var decodes: UInt64 = 0
+    var decodes: UInt64 = 0
     /// Transforms assigned to a worker, including repeated attempts.
-    public var transforms: UInt64 = 0
+    var transforms: UInt64 = 0
     /// Stores and deliveries assigned to a worker, including repeated attempts.
-    public var stores: UInt64 = 0
+    var stores: UInt64 = 0
     /// Requests that were canceled, or whose client left.
-    public var cancelled: UInt64 = 0
+    var cancelled: UInt64 = 0
     /// Requests that ended with another error.
-    public var failed: UInt64 = 0
+    var failed: UInt64 = 0
     /// The same by error code.
-    public var failures: [ErrorCode: UInt64] = [:]
+    var failures: [ErrorCode: UInt64] = [:]
     /// Requests and work that joined work in flight.
-    public var coalesced = Coalesced()
+    var coalesced = Coalesced()
     /// Jobs and requests restarted because a worker was lost or space was missing, and retried
     /// transfers.
-    public var requeued: UInt64 = 0
+    var requeued: UInt64 = 0
     /// Transfers retried after a failure of the origin.
-    public var retries: UInt64 = 0
+    var retries: UInt64 = 0
     /// Metrics of transfers that delivered a body, as reported by workers.
-    public var transfers = Transfers()
+    var transfers = Transfers()
     /// Requests refused because of the failure cache; those without a fallback also count as
     /// failed.
-    public var failureCacheRefusals: UInt64 = 0
+    var failureCacheRefusals: UInt64 = 0
     /// Requests answered with a fallback.
-    public var fallbacks: UInt64 = 0
+    var fallbacks: UInt64 = 0
     /// Workers that crashed with a job and left a crash record.
-    public var crashes: UInt64 = 0
+    var crashes: UInt64 = 0
     /// Prefetch URLs that finished without being canceled, successfully or not; they also count as
     /// requests.
-    public var prefetched: UInt64 = 0
+    var prefetched: UInt64 = 0
     /// Requests refused because a limit was reached; they also count as failed.
-    public var refusedBusy: UInt64 = 0
+    var refusedBusy: UInt64 = 0
     /// Requests refused because a stage had too much queued work, by stage; part of
     /// `refusedBusy`.
-    public var refused: [JobStage: UInt64] = [:]
+    var refused: [JobStage: UInt64] = [:]
     /// Requests whose deadline passed while no worker had the job they waited for; they also count
     /// as failed.
-    public var expired: UInt64 = 0
+    var expired: UInt64 = 0
 
     /// Transfers that delivered a body.
-    public struct Transfers: Hashable, Sendable {
+    struct Transfers: Hashable, Sendable {
         /// Number of transfers by HTTP version.
-        public var versions: [String: UInt64] = [:]
+        var versions: [String: UInt64] = [:]
         /// Transfers over a reused connection.
-        public var reused: UInt64 = 0
+        var reused: UInt64 = 0
         /// Bytes received, before content decoding.
-        public var bytes: UInt64 = 0
+        var bytes: UInt64 = 0
         /// Redirects followed.
-        public var redirects: UInt64 = 0
+        var redirects: UInt64 = 0
         /// Interrupted bodies that were resumed.
-        public var continuations: UInt64 = 0
+        var continuations: UInt64 = 0
 
         /// Creates zeroed counters.
-        public init() {}
+        init() {}
 
         private static let knownVersions: Set = ["1.0", "1.1", "2", "3"]
 
@@ -113,16 +113,16 @@ public struct SchedulerCounters: Hashable, Sendable {
 }
 
 /// How often work in flight was joined, by level (SEMANTICS §3.1).
-public struct Coalesced: Hashable, Sendable {
+struct Coalesced: Hashable, Sendable {
     /// Requests that joined a query of their result's key.
-    public var lookups: UInt64 = 0
+    var lookups: UInt64 = 0
     /// Requests that joined a result in production.
-    public var results: UInt64 = 0
+    var results: UInt64 = 0
     /// Results that joined a decode.
-    public var decodes: UInt64 = 0
+    var decodes: UInt64 = 0
     /// Decodes that joined a transfer, or a query of the original.
-    public var sources: UInt64 = 0
+    var sources: UInt64 = 0
 
     /// Requests that joined any work.
-    public var requests: UInt64 { lookups + results }
+    var requests: UInt64 { lookups + results }
 }

@@ -1,4 +1,4 @@
-public import Model
+package import Model
 
 /// The decision logic of the coordinator: it takes events and returns actions, without I/O or a
 /// clock (SEMANTICS §2 to §9).
@@ -9,13 +9,13 @@ public import Model
 ///
 /// `WorkGraph` does that work: requests wait there, and its events report the outcomes. It submits
 /// jobs to the `Dispatcher`, which assigns them to workers. All three are confined to one thread.
-public final class Scheduler {
+package final class Scheduler {
     let limits: SchedulerLimits
 
     /// Resolves requests that start later than they arrive. The owner of the configuration must set
     /// it, and set it again after configuration changes. By default, such requests are left
     /// unchanged.
-    public var lateResolution: LateResolution = { request, _ in Resolution(request) }
+    var lateResolution: LateResolution = { request, _ in Resolution(request) }
 
     // Clients and their requests.
     var clients: [ClientID: LiveClient] = [:]
@@ -39,7 +39,7 @@ public final class Scheduler {
     var silent: Set<String> = []
     /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the
     /// owner of the clocks.
-    public var calendarOffsetMilliseconds: Int64 = 0
+    var calendarOffsetMilliseconds: Int64 = 0
     /// The time of the current event.
     var now: Instant { shared.now }
     var drain = Drain()
@@ -50,7 +50,7 @@ public final class Scheduler {
     ///
     /// `variantDigest` must return a short digest of the headers that a response varies on, usable
     /// in a key and not computable from guessed values.
-    public init(
+    package init(
         limits: SchedulerLimits = SchedulerLimits(),
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
@@ -65,7 +65,7 @@ public final class Scheduler {
     /// Handles an event and appends the resulting actions in order. `now` never goes backward; an
     /// earlier time is treated as the latest one seen. Events take precedence over deadlines that
     /// passed unnoticed before them. Events of unknown clients and workers are ignored.
-    public func handle(
+    package func handle(
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         shared.now = max(shared.now, now)
@@ -163,7 +163,7 @@ public final class Scheduler {
 
 /// An input of the scheduler. The runtime converts messages, connection changes and timers to
 /// these.
-public indirect enum SchedulerEvent: Hashable, Sendable {
+package indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed. The process ID comes from the kernel, if available, never from the
     /// client; all sessions of a process have one common share.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
@@ -241,7 +241,7 @@ public indirect enum SchedulerEvent: Hashable, Sendable {
 }
 
 /// An action for the runtime, to be performed in order.
-public indirect enum SchedulerAction: Hashable, Sendable {
+package indirect enum SchedulerAction: Hashable, Sendable {
     /// Assigns a job to a worker.
     case assign(WorkerID, Job)
     /// Cancels a job that is no longer wanted.
@@ -273,66 +273,66 @@ public indirect enum SchedulerAction: Hashable, Sendable {
 }
 
 /// Limits of the scheduler; they bound all of its data structures.
-public struct SchedulerLimits: Hashable, Sendable {
+package struct SchedulerLimits: Hashable, Sendable {
     /// Limits of jobs and workers.
-    public var dispatch = DispatchLimits()
+    package var dispatch = DispatchLimits()
     /// Limits on produced images and intermediate data.
-    public var workGraph = WorkGraphLimits()
+    package var workGraph = WorkGraphLimits()
 
     /// The largest number of live requests of all clients; further ones are refused as `busy`.
-    public var liveRequestsMax = 65_536
+    package var liveRequestsMax = 65_536
     /// The largest number of live requests per client; further ones are refused as `busy`.
-    public var requestsPerClientMax = MessageLimits.windowMax
+    var requestsPerClientMax = MessageLimits.windowMax
     /// The largest number of unfinished prefetches per client; further ones are refused as `busy`.
-    public var batchesPerClientMax = 64
+    var batchesPerClientMax = 64
     /// The largest number of waiting prefetch URLs per client, and their size in bytes including
     /// `prefetchOverheadBytes` each; beyond it, prefetches are refused as `busy`.
-    public var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
+    var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
     /// See `prefetchesPerClientMax`.
-    public var prefetchBytesPerClientMax = 64 << 20
+    var prefetchBytesPerClientMax = 64 << 20
     /// The same size limit for all clients together; beyond it, prefetches are refused as `busy`.
-    public var prefetchBytesMax = 256 << 20
+    var prefetchBytesMax = 256 << 20
     /// The overhead in bytes of a waiting URL in addition to its text, which is all that is kept of
     /// it.
-    public static let prefetchOverheadBytes = 64
+    static let prefetchOverheadBytes = 64
     /// The largest number of prefetch URLs started in one event.
-    public var prefetchesBegunMax = 64
+    var prefetchesBegunMax = 64
     /// The largest number of requests that one event processes in batch operations, such as
     /// replying to all requests for a result, and the largest number of timers that it fires. Later
     /// events process the rest.
-    public var batchStepsMax = 64
+    var batchStepsMax = 64
     /// The same limit for requests that move to their next stage without a message, which takes a
     /// sixteenth of the time. The limit is higher because requests that join shared work late could
     /// start it a second time.
-    public var batchTransitionsMax = 1_024
+    var batchTransitionsMax = 1_024
     /// The largest number of memory tier entries that the coordinator can answer; beyond it, the
     /// oldest is dropped.
-    public var hitsMax = 100_000
+    package var hitsMax = 100_000
     /// The largest number of valid vouchers; one more invalidates the oldest. 0 disables vouchers.
-    public var vouchersMax = 131_072
+    var vouchersMax = 131_072
     /// The number of requests whose derived keys are cached, so that hits don't derive them again.
-    public var namesMax = 4_096
+    package var namesMax = 4_096
 
     /// The largest number of bytes in large results that clients have not released, in total and
     /// per client. Beyond it, clients must copy.
-    public var unreleasedBytesMax: UInt64 = 256 << 20
+    var unreleasedBytesMax: UInt64 = 256 << 20
     /// See `unreleasedBytesMax`.
-    public var unreleasedBytesPerClientMax: UInt64 = 64 << 20
+    var unreleasedBytesPerClientMax: UInt64 = 64 << 20
 
     /// The largest number of sources in the failure cache, and their lifetime in milliseconds; 0
     /// means unlimited.
-    public var failureCacheMax = 10_000
+    var failureCacheMax = 10_000
     /// See `failureCacheMax`.
-    public var failureCacheMilliseconds = 600_000
+    var failureCacheMilliseconds = 600_000
 
     /// The number of used blocks reported in one `Touched`, which is as many as fit. The load that
     /// reaches it is handled without a hit ticket.
-    public var touchedMax = MessageLimits.idsMax
+    var touchedMax = MessageLimits.idsMax
     /// The longest time in milliseconds before used blocks are reported.
-    public var touchedMilliseconds = 100
+    var touchedMilliseconds = 100
 
     /// Creates the default limits.
-    public init() {}
+    package init() {}
 }
 
 /// The state that all parts of the scheduler share.

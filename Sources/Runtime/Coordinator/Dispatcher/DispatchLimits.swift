@@ -1,100 +1,100 @@
-public import Model
+import Model
 
 /// Limits of jobs and workers. The defaults suit a small machine with a slow network.
-public struct DispatchLimits: Hashable, Sendable {
+package struct DispatchLimits: Hashable, Sendable {
     /// The worker pools and what each is granted.
-    public var pools = WorkerPools()
+    var pools = WorkerPools()
     /// The largest number of jobs that wait for one pool. Beyond it, queries and fetches are
     /// refused as `busy` and originals are not stored. Later stages are bounded by the requests
     /// that they serve.
-    public var queuedJobsMax = 16_384
+    package var queuedJobsMax = 16_384
     /// The largest total cost of waiting jobs per stage; requests that would start more work are
     /// refused as `busy`. Stores count in units of 4 KiB, decodes by the bytes of their sources,
     /// transforms by pixels (multiplied for slow encoders), queries and transfers by number. The
     /// defaults are minutes of work for a small machine; waiting longer is pointless.
-    public var queuedCostMax = PerStage<UInt64>(
+    var queuedCostMax = PerStage<UInt64>(
         store: (1 << 30) / 4_096, query: 16_384, fetch: 16_384, decode: 1 << 30,
         transform: 4_000_000_000)
     /// The order of one client's transfers within a priority class.
-    public var fetchOrder = FetchOrder.fifo
+    var fetchOrder = FetchOrder.fifo
     /// The largest number of concurrent transfers per host and port, across all workers of a pool;
     /// 0 means unlimited.
-    public var fetchesPerHostMax = 64
+    var fetchesPerHostMax = 64
     /// The largest number of concurrent jobs per worker, whatever the worker claims.
-    public var creditMax = CreditMaxima()
+    var creditMax = CreditMaxima()
     /// Class low gets at most 1/`lowShareDivisor` of the concurrent jobs of a kind, and at least
     /// one.
-    public var lowShareDivisor = 4
+    var lowShareDivisor = 4
     /// The largest number of announced segments per worker; exceeding it ends the session.
-    public var segmentsPerWorkerMax = 4_096
+    package var segmentsPerWorkerMax = 4_096
 
     /// Budgets for the finished output of one pool that is still in use, in bytes. A pool above its
     /// budget starts no job until output is released (SEMANTICS §9.5). The cache needs no such
     /// budget because it can evict.
-    public var outputBytesMax = OutputBudgets()
+    var outputBytesMax = OutputBudgets()
 
     /// The largest number of tracked suspects, that is, inputs suspected of crashing workers.
-    public var quarantineMax = 1_024
+    var quarantineMax = 1_024
     /// How long a suspect is tracked, in milliseconds.
-    public var quarantineMilliseconds = 600_000
+    var quarantineMilliseconds = 600_000
     /// The minimum time in milliseconds that a worker must hold a decode before a missed deadline
     /// counts as evidence against it.
-    public var overrunMilliseconds = 1_000
+    var overrunMilliseconds = 1_000
     /// The minimum time in milliseconds that a decoder or transformer must hold a job before the
     /// loss of the worker counts as evidence. Exhausting the memory of a process takes longer than
     /// this.
-    public var lossMilliseconds = 250
+    var lossMilliseconds = 250
 
     /// The largest number of retries after transient transfer failures.
-    public var fetchRetriesMax = 2
+    var fetchRetriesMax = 2
     /// The delay before the first retry in milliseconds, ±25 %; doubled for each further retry.
-    public var fetchRetryMilliseconds = 200
+    var fetchRetryMilliseconds = 200
     /// The longest `Retry-After` of an origin that is honored, in milliseconds. After a longer one
     /// the failure is reported at once, with the origin's value.
-    public var fetchRetryAfterMilliseconds = 2_000
+    var fetchRetryAfterMilliseconds = 2_000
 
     /// The largest time in milliseconds that a worker may hold a job. An earlier common deadline of
     /// all subscribers takes precedence, except for stores. The limits are generous because they
     /// are meant for hung workers, not slow ones. A transfer may take as long as the longest
     /// request.
-    public var jobMilliseconds = PerStage(
+    var jobMilliseconds = PerStage(
         store: 60_000, query: 10_000, fetch: RequestLimits.timeoutMillisecondsMax, decode: 60_000,
         transform: 60_000)
     /// The time limit in milliseconds for cache jobs that affect many entries. Trimming a million
     /// entries takes minutes, or a quarter of an hour on a file system with slow deletes.
-    public var severalEntriesMilliseconds = 3_600_000
+    var severalEntriesMilliseconds = 3_600_000
     /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not stop by
     /// itself.
-    public var overdueMilliseconds = 500
+    var overdueMilliseconds = 500
     /// Milliseconds within which a canceled decode or transform must be answered; otherwise the
     /// worker loses its session (SEMANTICS §7.6: 500 ms until the worker exits by itself, plus 1
     /// s).
-    public var silenceMilliseconds = 1_500
+    var silenceMilliseconds = 1_500
     /// The same limit for the cache and download workers. It is longer because their sessions carry
     /// many jobs and the memory tier; a short stall of a disk or resolver must not cost the
     /// session.
-    public var sharedSilenceMilliseconds = 10_000
+    var sharedSilenceMilliseconds = 10_000
     /// The largest number of workers that may be lost with one job or with its output before it
     /// fails with `workerLost`. A decode or transform is quarantined earlier, after two.
-    public var attemptsMax = 10
+    package var attemptsMax = 10
     /// The cost charged to a flow for a decoder or transformer that was lost with one of its jobs,
     /// in the unit of that stage. It corresponds to a large image, since others wait about as long
     /// for the replacement worker.
-    public var lostWorkerCost: UInt64 = 4 << 20
+    var lostWorkerCost: UInt64 = 4 << 20
     /// Milliseconds after which a job that found no space is retried even without a release.
-    public var parkedMilliseconds = 100
+    var parkedMilliseconds = 100
     /// The number of bytes from which a release is sent to its producer at once, since other jobs
     /// may be waiting for the space. Smaller releases are sent with the next message.
-    public var promptReleaseBytes: UInt64 = 4 << 20
+    var promptReleaseBytes: UInt64 = 4 << 20
 
     /// Output budgets in bytes by kind of worker. The defaults hold a few of the largest images.
-    public struct OutputBudgets: Hashable, Sendable {
+    struct OutputBudgets: Hashable, Sendable {
         /// Fetched bodies.
-        public var download: UInt64 = 256 << 20
+        var download: UInt64 = 256 << 20
         /// Pixels.
-        public var decode: UInt64 = 512 << 20
+        var decode: UInt64 = 512 << 20
         /// Encoded results.
-        public var transform: UInt64 = 256 << 20
+        var transform: UInt64 = 256 << 20
 
         /// Returns the budget of a kind, or `nil` if it has none.
         func bytes(_ kind: WorkerKind) -> UInt64? {
@@ -121,15 +121,15 @@ extension DispatchLimits {
     }
 
     /// The largest number of concurrent jobs per worker, by kind.
-    public struct CreditMaxima: Hashable, Sendable {
+    struct CreditMaxima: Hashable, Sendable {
         /// Limit for a download worker.
-        public var download = WorkerKind.download.creditMax
+        var download = WorkerKind.download.creditMax
         /// Limit for a cache worker.
-        public var cache = WorkerKind.cache.creditMax
+        var cache = WorkerKind.cache.creditMax
         /// Limit for a decode worker.
-        public var decode = WorkerKind.decode.creditMax
+        var decode = WorkerKind.decode.creditMax
         /// Limit for a transform worker.
-        public var transform = WorkerKind.transform.creditMax
+        var transform = WorkerKind.transform.creditMax
 
         func jobs(_ kind: WorkerKind) -> Int {
             switch kind {
@@ -145,7 +145,7 @@ extension DispatchLimits {
 
 extension DispatchLimits {
     /// The order of transfers of the same client and class.
-    public enum FetchOrder: String, Hashable, Sendable {
+    enum FetchOrder: String, Hashable, Sendable {
         /// Oldest first.
         case fifo
         /// Newest first (SEMANTICS §9.1).
@@ -154,26 +154,26 @@ extension DispatchLimits {
 }
 
 /// One value per stage.
-public struct PerStage<Value: Hashable & Sendable>: Hashable, Sendable {
+struct PerStage<Value: Hashable & Sendable>: Hashable, Sendable {
     /// The value for stores, including deliveries.
-    public var store: Value
+    var store: Value
     /// The value for cache queries.
-    public var query: Value
+    var query: Value
     /// The value for transfers.
-    public var fetch: Value
+    var fetch: Value
     /// The value for decodes.
-    public var decode: Value
+    var decode: Value
     /// The value for transforms and encodes.
-    public var transform: Value
+    var transform: Value
 
     /// Creates a set of values.
-    public init(store: Value, query: Value, fetch: Value, decode: Value, transform: Value) {
+    init(store: Value, query: Value, fetch: Value, decode: Value, transform: Value) {
         (self.store, self.query, self.fetch) = (store, query, fetch)
         (self.decode, self.transform) = (decode, transform)
     }
 
     /// The value of a stage.
-    public subscript(stage: JobStage) -> Value {
+    subscript(stage: JobStage) -> Value {
         switch stage {
         case .store: store
         case .query: query

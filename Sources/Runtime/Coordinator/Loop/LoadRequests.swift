@@ -1,6 +1,5 @@
 import Model
 import ProcessRuntime
-import Scheduling
 import Sodium
 import Wire
 import ZeroMQ

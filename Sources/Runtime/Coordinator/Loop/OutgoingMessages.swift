@@ -1,6 +1,5 @@
 import Model
 import ProcessRuntime
-import Scheduling
 import Wire
 import ZeroMQ
 

@@ -1,6 +1,5 @@
 import Model
 import ProcessRuntime
-import Scheduling
 
 /// Chunked deliveries to clients (PROTOCOL §10.1): their order and flow control. Bytes are read
 /// elsewhere, chunk by chunk, so that a slow client costs no more than one window.

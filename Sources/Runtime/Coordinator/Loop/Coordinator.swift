@@ -1,14 +1,13 @@
 import Linux
 import Model
-public import ProcessRuntime
-import Scheduling
+import ProcessRuntime
 import Wire
 import ZeroMQ
 
 /// The coordinator's single thread, which connects the listeners with the scheduler. The scheduler
 /// makes all decisions about requests and jobs; sessions, the length of a turn and the end of the
 /// process are decided here. Payloads pass through only for clients that receive them in chunks.
-public struct Coordinator: ~Copyable {
+struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch: Epoch
     let identities: IdentityDigest
@@ -77,7 +76,7 @@ public struct Coordinator: ~Copyable {
     ///
     /// Thrown errors describe themselves in one readable sentence: another coordinator is serving
     /// there, or the directory is invalid.
-    public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
+    init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let configuration = try ConfigurationStore(
             path: options.configurationFile, vectorWorkers: options.vectorWorkers,
             loaders: options.loaders, grant: options.grant)
@@ -164,7 +163,7 @@ public struct Coordinator: ~Copyable {
 // One turn of the loop, in order of execution.
 extension Coordinator {
     /// Runs until the shutdown is complete; returns the exit status of the process.
-    public mutating func run() throws -> Int32 {
+    mutating func run() throws -> Int32 {
         var loop = EventLoop(sourcesMax: 2 * listenerSocketList.count + 1)
         for socket in listenerSocketList { socket.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)

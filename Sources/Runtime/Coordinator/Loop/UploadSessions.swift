@@ -1,6 +1,5 @@
 import Model
 import ProcessRuntime
-import Scheduling
 import Sodium
 
 /// Uploads of clients while they are received into blocks of the coordinator (PROTOCOL §10.1).

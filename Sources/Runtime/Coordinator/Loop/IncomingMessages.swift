@@ -1,7 +1,6 @@
 import Linux
 import Model
 import ProcessRuntime
-import Scheduling
 import Wire
 import ZeroMQ
 

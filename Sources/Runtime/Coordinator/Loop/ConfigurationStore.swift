@@ -1,7 +1,6 @@
 import ConfigurationFile
 import Model
 import ProcessRuntime
-import Scheduling
 
 /// The active configuration and the file that it comes from.
 struct ConfigurationStore {

@@ -1,4 +1,4 @@
-public import Model
+package import Model
 
 // Cancellation (SEMANTICS §8.1).
 extension Scheduler {
@@ -79,7 +79,7 @@ extension Scheduler {
 // Timers; time advances only through events.
 extension Scheduler {
     /// The latest time at which `tick` is due; `nil` while nothing waits for a time.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         let touched = hits.touches.since?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
         return (deadlines.first?.at).min(workGraph.nextDeadline)

@@ -1,4 +1,4 @@
-public import Model
+import Model
 
 // Admission: checks whether a request may be started (SEMANTICS §2.1).
 extension Scheduler {
@@ -214,7 +214,7 @@ extension Scheduler {
 
 /// A request that starts some time after the message that caused it. It is resolved when it starts,
 /// with the configuration at that time. Until then it costs no more than its text.
-public enum LateRequest: Hashable, Sendable {
+enum LateRequest: Hashable, Sendable {
     /// A URL of a prefetch.
     case prefetched
     /// The fallback of an unavailable image.
@@ -223,7 +223,7 @@ public enum LateRequest: Hashable, Sendable {
 
 /// Resolves such a request to its final form and terms, including its identity. If it isn't
 /// permitted, the terms contain the refusal.
-public typealias LateResolution = @Sendable (ImageRequest, LateRequest) -> Resolution
+typealias LateResolution = @Sendable (ImageRequest, LateRequest) -> Resolution
 
 extension LoadTerms {
     /// The reason why the configuration doesn't permit the request or one of its overlays. The
@@ -241,7 +241,7 @@ extension LoadTerms {
 // Uploads: images whose source is available before admission.
 extension Scheduler {
     /// The URL scheme of uploads, followed by the digest of the bytes. Such URLs can't be fetched.
-    public static let uploadScheme = "upload"
+    package static let uploadScheme = "upload"
 
     /// Admits an upload. Its block is released once the request and all work that reads it have
     /// ended.
@@ -282,7 +282,7 @@ extension Scheduler {
     }
 
     /// Whether a request of that client with this token has no terminal reply yet.
-    public func hasLive(_ token: Token, of client: ClientID) -> Bool {
+    func hasLive(_ token: Token, of client: ClientID) -> Bool {
         tokens[token].map { requests[$0].client == client } ?? false
     }
 }
