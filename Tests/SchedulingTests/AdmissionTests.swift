@@ -147,7 +147,7 @@ struct AdmissionTests {
         let token = stack.load(.image(), by: first)
         stack.load(.image("b"), by: second, token: token)
         #expect(stack.error(token) == .tokenInUse)
-        #expect(stack.scheduler.report.liveRequests == 1)
+        #expect(stack.scheduler.report["liveRequests"] == 1)
         stack.finishAll()
         #expect(stack.image(token) != nil, "the first one is not disturbed")
         #expect(stack.isAtRest)

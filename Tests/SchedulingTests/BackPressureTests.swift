@@ -24,7 +24,7 @@ struct BackPressureTests {
         stack.finish(.fetch)
         let second = stack.load(loader("b"), by: client)
         stack.finish(.fetch)
-        #expect(stack.scheduler.report.queued[.decode]?.cost == 2_000)
+        #expect(stack.scheduler.dispatcher.waiting(in: .decode).cost == 2_000)
         let refused = stack.load(loader("c"), by: client)
         #expect(retryAfter(stack, refused) == "1.0", "nothing was measured yet")
         let joined = stack.load(loader("a"), by: client)
@@ -48,10 +48,10 @@ struct BackPressureTests {
         // 1,200 pixels each.
         stack.load(loader("a"), by: client)
         stack.run(.fetch, .decode)
-        #expect(stack.scheduler.report.queued[.transform]?.cost == 1_200)
+        #expect(stack.scheduler.dispatcher.waiting(in: .transform).cost == 1_200)
         stack.load(loader("b").with { $0.output.format = .png }, by: client)
         stack.run(.fetch, .decode)
-        #expect(stack.scheduler.report.queued[.transform]?.cost == 6_000)
+        #expect(stack.scheduler.dispatcher.waiting(in: .transform).cost == 6_000)
         let refused = stack.load(loader("c"), by: client)
         #expect(stack.error(refused) == .busy)
         let original = stack.load(loader("c", size: nil), by: client)
@@ -88,7 +88,7 @@ struct BackPressureTests {
         let client = stack.connect()
         let tokens = ["a", "b", "c"].map { stack.load(loader($0), by: client) }
         stack.kill(worker)
-        #expect(stack.scheduler.report.queued[.fetch]?.jobs == 3)
+        #expect(stack.scheduler.dispatcher.waiting(in: .fetch).jobs == 3)
         let refused = stack.load(loader("d"), by: client)
         #expect(stack.error(refused) == .busy)
         stack.hireAll()
@@ -110,7 +110,7 @@ struct BackPressureTests {
             stack.finish(stack.held(.fetch)[0])
         }
         for number in 200..<204 { stack.load(loader("\(number)"), by: client) }
-        let rate = stack.scheduler.report.queued[.fetch]?.costPerSecond ?? 0
+        let rate = stack.scheduler.dispatcher.waiting(in: .fetch).perSecond ?? 0
         #expect(abs(rate - 2) < 0.01)
         let second = stack.load(loader("x"), by: client)
         #expect(retryAfter(stack, second) == "5.0")

@@ -64,7 +64,7 @@ struct BatchOperationTests {
                 for action in actions { stack.observe(action) }
             }
         }
-        let live = stack.scheduler.report.liveRequests
+        let live = stack.scheduler.report["liveRequests"]
         #expect(live == count)
         stack.mostActions = 0
         stack.run(.fetch, .decode, .store, .transform, .store)
@@ -83,7 +83,7 @@ struct BatchOperationTests {
     @Test func noEventEndsAllRequestsOfASession() {
         var (stack, client, tokens) = crowd(4_096, limit: 64)
         stack.disconnect(client)
-        let left = stack.scheduler.report.liveRequests
+        let left = stack.scheduler.report["liveRequests"]
         #expect(left == 4_096 - 64)
         let isDue = stack.scheduler.nextDeadline.map { $0 <= stack.now }
         #expect(isDue == true, "it continues at once")

@@ -74,7 +74,7 @@ struct CancellationTests {
         if stage == .transform { stack.finish(.decode) }
         let dying = stack.held(stage)[0]
         stack.send(.cancel(client, token))
-        #expect(stack.scheduler.report.liveBlocks == 1)
+        #expect(stack.scheduler.report["liveBlocks"] == 1)
         stack.finish(dying, .failed(ImageError(.cancelled, "stopped")))
         #expect(stack.isAtRest)
     }

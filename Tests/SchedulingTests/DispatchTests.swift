@@ -24,8 +24,8 @@ struct DispatchTests {
         #expect(fetches(stack) == ["a", "b", "c"])
         stack.finish(stack.held(.fetch)[0])
         #expect(fetches(stack) == ["b", "c", "d"], "an outcome frees its slot")
-        #expect(stack.scheduler.report.workers.first?.jobs == 3)
-        #expect(stack.scheduler.report.queued[.decode]?.jobs == 1)
+        #expect(stack.live.first?.jobs == 3)
+        #expect(stack.scheduler.dispatcher.waiting(in: .decode).jobs == 1)
         #expect(stack.faults == [])
     }
 
@@ -37,7 +37,7 @@ struct DispatchTests {
         stack.send(
             .workerJoined(worker, kind: kind, incarnation: incarnation, credit: 1_000_000))
         func window() -> Int? {
-            stack.scheduler.report.workers.first { $0.id == worker }?.window
+            stack.scheduler.dispatcher.roster[worker]?.window
         }
         #expect(window() == Int(kind.creditMax))
         stack.send(.credit(worker, .max))
@@ -103,7 +103,7 @@ struct DispatchTests {
         #expect(fetches(stack) == ["a"])
         let second = stack.hire(.download)
         #expect(stack.held(.fetch).last?.worker == second)
-        #expect(stack.scheduler.report.workers.first?.isDraining == true)
+        #expect(stack.live.first?.isDraining == true)
         #expect(stack.faults == [])
     }
 
@@ -112,7 +112,7 @@ struct DispatchTests {
         stack.hire(.cache)
         let second = stack.hire(.cache)
         #expect(stack.expelled.map(\.0) == [second])
-        #expect(stack.scheduler.report.workers.count == 1)
+        #expect(stack.live.count == 1)
     }
 
     @Test func jobsCarryTheTimeThatIsLeftAndNoMoreThanTheStagePermits() {

@@ -74,7 +74,7 @@ import Testing
     @Test mutating func whatWasOursIsAskedOfWhoHoldsItNow() {
         stack.send(.caches(CacheLayout([:])))
         stack.publish("theirs\u{1F}http://example.org/a.jpg")
-        #expect(stack.scheduler.report.hits == 1)
+        #expect(stack.scheduler.report["indexedHits"] == 1)
         let before = stack.load(.image(), by: client, terms: terms)
         #expect(stack.image(before)?.cacheType == .memory)
         stack.send(.caches(layout))

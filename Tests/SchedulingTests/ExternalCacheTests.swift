@@ -61,7 +61,7 @@ import Testing
     }
 
     private func counter(_ name: String) -> UInt64 {
-        stack.scheduler.report.externalCaches.first { $0.name == "foreignCache\(name).team" }?.value
+        stack.scheduler.report.counters.first { $0.name == "foreignCache\(name).team" }?.value
             ?? 0
     }
 
@@ -121,7 +121,8 @@ import Testing
         let image = try #require(stack.image(token))
         #expect(image.cacheType == .disk && image.reference?.arena == .results)
         #expect(counter("Hits") == 1 && stack.isAtRest)
-        #expect(stack.scheduler.report.hits == 0, "nothing is answered without asking again")
+        #expect(
+            stack.scheduler.report["indexedHits"] == 0, "nothing is answered without asking again")
         stack.load(.image(), by: client, terms: terms)
         #expect(theirs.count == 1)
         stack.finishAll()

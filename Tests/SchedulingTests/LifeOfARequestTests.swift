@@ -75,7 +75,7 @@ struct LifeOfARequestTests {
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query, tier: .disk))
         #expect(stack.image(token)?.cacheType == .disk)
-        #expect(stack.scheduler.report.counters.diskHits == 1)
+        #expect(stack.counters.diskHits == 1)
         #expect(stack.scheduler.isIdle)
         #expect(stack.faults == [])
     }
@@ -95,7 +95,7 @@ struct LifeOfARequestTests {
         stack.finish(.transform)
         stack.finish(.store)
         #expect(stack.image(token)?.cacheType == .disk, "the type of the original's hit")
-        #expect(stack.scheduler.report.counters.originalHits == 1)
+        #expect(stack.counters.originalHits == 1)
         #expect(stack.scheduler.isIdle)
         #expect(stack.faults == [])
     }

@@ -135,7 +135,7 @@ struct MemoryHitTests {
         stack.hireAll()
         let client = stack.connect()
         for name in ["a", "b", "c"] { stack.publish("http://example.org/\(name).jpg") }
-        #expect(stack.scheduler.report.hits == 2)
+        #expect(stack.scheduler.report["indexedHits"] == 2)
         let first = stack.load(.image("a"), by: client)
         #expect(stack.reply(first) == nil)
         let second = stack.load(.image("b"), by: client)
@@ -162,7 +162,7 @@ struct MemoryHitTests {
         stack.publish(key)
         stack.kill(stack.worker(.cache))
         stack.hire(.cache)
-        #expect(stack.scheduler.report.hits == 0)
+        #expect(stack.scheduler.report["indexedHits"] == 0)
         let token = stack.load(.image(), by: client)
         #expect(stack.reply(token) == nil)
     }

@@ -58,9 +58,9 @@ import Testing
         stack.finish(held, .fetched(body))
         let report = stack.scheduler.report
         #expect(
-            report.transferTimes.map(\.phase) == ["name", "connect", "tls", "firstByte", "total"])
-        #expect(report.transferTimes.map(\.durations.sum) == [2_000, 3_000, 4_000, 20_000, 42_000])
-        let counted = report.counters.transfers
+            report.transfers.map(\.phase) == ["name", "connect", "tls", "firstByte", "total"])
+        #expect(report.transfers.map(\.durations.sum) == [2_000, 3_000, 4_000, 20_000, 42_000])
+        let counted = stack.counters.transfers
         #expect(counted.versions == ["2": 1] && counted.reused == 1 && counted.bytes == 1_000)
         #expect(counted.redirects == 3 && counted.continuations == 1)
     }

@@ -111,7 +111,7 @@ struct OverlayPolicyTests {
         stack.run(.query, .query, .fetch)
         stack.fail(.decode, .limitExceeded)
         #expect(overlayError(stack, token) == ErrorCode.limitExceeded.rule.name)
-        #expect(stack.scheduler.report.blacklisted == 0)
+        #expect(stack.scheduler.report["blacklisted"] == 0)
         let plain = stack.load(ImageRequest(url: Self.mark), by: client)
         stack.finishAll()
         #expect(stack.image(plain) != nil)

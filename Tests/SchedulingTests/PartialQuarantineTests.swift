@@ -86,7 +86,7 @@ struct PartialQuarantineTests {
         crash(.decode, &stack)
         #expect(stack.error(tokens[0]) == .poisoned)
         let next = stack.load(.image("a", size: 9, Self.options), by: client)
-        #expect(stack.error(next) == .poisoned && stack.scheduler.report.quarantined == 1)
+        #expect(stack.error(next) == .poisoned && stack.scheduler.report["quarantined"] == 1)
         #expect(stack.isAtRest, "\(stack)")
     }
 

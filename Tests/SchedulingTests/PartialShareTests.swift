@@ -32,7 +32,7 @@ struct PartialShareTests {
 
     @Test func theShareOfClassLowIsForWholeImages() {
         var (stack, client, partial) = showing(decoders: 4)
-        #expect(stack.scheduler.report.credits[.decode]?.heldLow == 0)
+        #expect(stack.scheduler.dispatcher.credit(of: .decode).heldLow == 0)
         loadLow("b", &stack, by: client)
         #expect(wholes(stack) == 1 && stack.held(.decode).count == 2, "each has a decoder")
         #expect(!stack.actions.contains(.cancelJob(partial.worker, partial.job.id)))

@@ -367,7 +367,7 @@ struct PrefetchTests {
         let client = stack.connect()
         let token = stack.load(.image("a", size: 5), by: client)
         let batch = stack.prefetch(names(5), by: client)
-        #expect(stack.scheduler.report.liveRequests == 2)
+        #expect(stack.scheduler.report["liveRequests"] == 2)
         #expect(stack.scheduler.nextDeadline != stack.now, "no busy loop")
         stack.finishEverything()
         #expect(stack.image(token) != nil)

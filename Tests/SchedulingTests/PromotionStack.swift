@@ -54,7 +54,7 @@ struct PromotionStack {
     }
 
     var promoted: UInt64 {
-        stack.scheduler.report.externalCaches.first { $0.name == "foreignCachePromoted.team" }?
+        stack.scheduler.report.counters.first { $0.name == "foreignCachePromoted.team" }?
             .value
             ?? 0
     }

@@ -33,7 +33,7 @@ struct PutTests {
         #expect(stack.error(token) == .badImageData)
         #expect(stack.counters.stores == 0)
         // The failure doesn't block loads of a URL that equals the key.
-        #expect(stack.scheduler.report.blacklisted == 0)
+        #expect(stack.scheduler.report["blacklisted"] == 0)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 

@@ -38,7 +38,7 @@ struct QuarantineTests {
         let otherSize = stack.load(loader(7), by: client)
         #expect(stack.error(otherSize) == .poisoned, "any decode of these bytes")
         #expect(stack.gets.values.reduce(0, +) == 1, "and nothing is fetched for it")
-        #expect(stack.scheduler.report.quarantined == 1)
+        #expect(stack.scheduler.report["quarantined"] == 1)
         #expect(stack.counters.crashes == 2)
         #expect(stack.isAtRest)
     }
@@ -78,7 +78,7 @@ struct QuarantineTests {
         stack.pass(milliseconds: 250)
         stack.kill(stack.held(stage)[0].worker)
         #expect(stack.error(token) == .poisoned)
-        #expect(stack.scheduler.report.quarantined == 1)
+        #expect(stack.scheduler.report["quarantined"] == 1)
         #expect(stack.isAtRest)
     }
 
@@ -95,7 +95,7 @@ struct QuarantineTests {
             stack.finishAll()
             #expect(stack.image(token) != nil)
         }
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     /// The worker may have exited because it was told to drain.
@@ -131,7 +131,7 @@ struct QuarantineTests {
         }
         stack.finishAll()
         #expect(stack.image(token) != nil)
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     /// It can't have run out of memory that fast, so something else killed it.
@@ -147,7 +147,7 @@ struct QuarantineTests {
         }
         stack.finishAll()
         #expect(stack.image(token) != nil)
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     @Test func aJobThatLostItsWorkerGoesBehindAllThatWait() {
@@ -183,7 +183,7 @@ struct QuarantineTests {
             stack.hire(.download)
         }
         #expect(stack.error(token) == .poisoned)
-        #expect(stack.scheduler.report.quarantined == 1)
+        #expect(stack.scheduler.report["quarantined"] == 1)
         #expect(stack.isAtRest)
     }
 
@@ -242,7 +242,7 @@ struct QuarantineTests {
         let token = stack.load(loader(5), by: client)
         stack.finishAll()
         #expect(stack.image(token) != nil)
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     @Test func operatorsListItAndTakeItOff() {
@@ -323,7 +323,7 @@ struct QuarantineTests {
             stack.finishAll()
             #expect(stack.image(token) != nil, "size \(size)")
         }
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     @Test func operatorsForgiveADrawingWithAllItsSizes() {
@@ -381,7 +381,7 @@ struct QuarantineTests {
         for size in 5..<15 {
             _ = overrun(size, after: 400, endsProcess: endsProcess, in: &stack, by: client)
         }
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     /// An early cancel is not evidence against the image, as long as its decoder stops.
@@ -395,7 +395,7 @@ struct QuarantineTests {
             stack.send(.cancel(client, token))
             stack.finish(job, .failed(ImageError(.cancelled, "stopped")))
         }
-        #expect(stack.scheduler.report.quarantined == 0)
+        #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     @Test func aHeaderSaysNothingOfThePixels() {

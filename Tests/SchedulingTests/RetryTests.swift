@@ -1,7 +1,7 @@
 import Testing
 
-@testable import Model
 @testable import Coordinator
+@testable import Model
 
 struct RetryTests {
     private let image = ImageRequest.image("a", .fromLoaderOnly)

@@ -91,8 +91,8 @@ struct ShareTests {
         let client = stack.connect()
         for name in 0..<8 { stack.load(image("h\(name)", "low", .lowPriority), by: client) }
         #expect(fetches(stack) == ["h0/low", "h1/low"])
-        let credit = stack.scheduler.report.credits[.download]
-        #expect(credit == SchedulerReport.Credit(window: 8, held: 2, heldLow: 2))
+        let credit = stack.scheduler.dispatcher.credit(of: .download)
+        #expect(credit == WorkerCredit(window: 8, held: 2, heldLow: 2))
         let other = stack.connect()
         for name in 0..<8 { stack.load(image("n\(name)", "x"), by: other) }
         #expect(fetches(stack).count == 7)

@@ -141,7 +141,7 @@ import Testing
             stack.finish(held, .failed(ImageError(.notSupported, "it does not")))
         }
         #expect(stack.image(token) != nil)
-        let counters = stack.scheduler.report.externalCaches
+        let counters = stack.scheduler.report.counters
         #expect(counters.first { $0.name == "foreignCacheErrors.team" }?.value ?? 0 == 0)
         // A request that it didn't support isn't counted as a removal: it stays trusted.
         stack.finishAll()

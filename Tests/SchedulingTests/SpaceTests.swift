@@ -24,7 +24,7 @@ struct SpaceTests {
     @Test func aJobWithoutSpaceTriesAgainAfterARelease() {
         var (stack, token) = stackWithAParkedDecode()
         #expect(stack.held(.decode).isEmpty)
-        #expect(stack.scheduler.report.queued[.decode]?.jobs == 1)
+        #expect(stack.scheduler.dispatcher.waiting(in: .decode).jobs == 1)
         stack.finish(.transform)
         #expect(stack.held(.decode).map(\.job.attempt) == [2], "the pixels of the first are free")
         stack.finishAll()
@@ -175,7 +175,7 @@ struct SpaceTests {
         let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode)
         stack.fail(.store, .arenaFull)
-        #expect(stack.scheduler.report.queued[.store] == nil)
+        #expect(stack.scheduler.dispatcher.waiting(in: .store).jobs == 0)
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest)
@@ -213,11 +213,12 @@ struct SpaceTests {
         let late = stack.load(loader("b").with { $0.timeoutMilliseconds = 1_000 }, by: client)
         stack.run(.fetch, .decode, .transform)
         stack.fail(.store, .arenaFull)
-        #expect(stack.scheduler.report.queued[.store]?.jobs == 1, "a reader may release space")
+        #expect(
+            stack.scheduler.dispatcher.waiting(in: .store).jobs == 1, "a reader may release space")
         stack.pass(milliseconds: 1_001)
         #expect(stack.error(late) == .deadlineExceeded)
-        #expect(stack.scheduler.report.queued[.store] == nil)
-        #expect(stack.scheduler.report.liveBytes[.transform] == 0)
+        #expect(stack.scheduler.dispatcher.waiting(in: .store).jobs == 0)
+        #expect(stack.scheduler.dispatcher.liveBytes(of: .transform) == 0)
         #expect(stack.scheduler.audit() == [] && stack.faults == [])
     }
 
@@ -238,7 +239,7 @@ struct SpaceTests {
         stack.hire(.decode, credit: 1)
         stack.finishAll()
         for token in tokens + [late] { #expect(stack.image(token) != nil) }
-        #expect(stack.scheduler.report.liveBytes[.download] == 0)
+        #expect(stack.scheduler.dispatcher.liveBytes(of: .download) == 0)
         #expect(stack.isAtRest)
     }
 

@@ -125,7 +125,7 @@ extension Stack {
             }
         }
         guard job.priority == .low else { return }
-        let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
+        let taking = Set(scheduler.dispatcher.roster.ids).subtracting(scheduler.drainingWorkers)
         let workers = workers.filter { taking.contains($0.key) && $0.value.pool == pool }.values
         let credit = workers.reduce(0) { $0 + $1.window }
         let low = workers.flatMap(\.held.values).filter { $0.priority == .low }
@@ -147,7 +147,7 @@ extension Stack {
     private mutating func checkShare(of job: Job) {
         let owner = scheduler.workGraph.dispatcher.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
-        let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
+        let taking = Set(scheduler.dispatcher.roster.ids).subtracting(scheduler.drainingWorkers)
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
         let jobs = scheduler.workGraph.dispatcher.jobs

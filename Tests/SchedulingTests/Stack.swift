@@ -285,7 +285,13 @@ struct Stack {
             && workers.values.allSatisfy(\.live.isEmpty) && producer.live.isEmpty
     }
 
-    var counters: SchedulerCounters { scheduler.report.counters }
+    var counters: SchedulerCounters { scheduler.shared.counters }
+
+    /// The connected workers as the scheduler knows them, oldest session first.
+    var live: [LiveWorker] {
+        let roster = scheduler.dispatcher.roster
+        return roster.ids.filter { $0 != .coordinator }.compactMap { roster[$0] }
+    }
 
     func reply(_ token: Token) -> Reply? { replies[token]?.last }
 
@@ -334,11 +340,18 @@ extension Scheduler {
     }
 }
 
+extension StatusReport {
+    /// The value of a counter; 0 if there is none of that name.
+    subscript(name: String) -> Int {
+        counters.first { $0.name == name }.map { Int($0.value) } ?? 0
+    }
+}
+
 extension Stack: CustomTestStringConvertible {
     var testDescription: String {
         let report = scheduler.report
         return "\(faults + scheduler.audit()), \(waiting.count) requests without a reply, "
-            + "\(report.liveJobs) jobs, \(report.liveBlocks) blocks, "
+            + "\(report["liveJobs"]) jobs, \(report["liveBlocks"]) blocks, "
             + "\(workers.values.map(\.live.count).reduce(0, +)) blocks not released"
     }
 }

@@ -138,7 +138,7 @@ struct StoreTests {
         // One query is held by the cache and one waits.
         for name in ["x", "y"] { stack.load(.image(name), by: client) }
         stack.finish(.decode)
-        #expect(stack.scheduler.report.queued[.store] == nil)
+        #expect(stack.scheduler.dispatcher.waiting(in: .store).jobs == 0)
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.isAtRest)

@@ -1,8 +1,8 @@
 import TestKit
 import Testing
 
-@testable public import Model
 @testable import Coordinator
+@testable public import Model
 
 extension String: SlotMapElement {}
 

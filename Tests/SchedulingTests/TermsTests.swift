@@ -177,7 +177,7 @@ struct TermsTests {
         #expect(stack.reply(free) == nil)
         stack.run(.fetch)
         stack.fail(.decode, .badImageData)
-        #expect(stack.scheduler.report.blacklisted == 2)
+        #expect(stack.scheduler.report["blacklisted"] == 2)
         #expect(stack.isAtRest, "\(stack)")
     }
 
@@ -196,7 +196,7 @@ struct TermsTests {
         let second = stack.load(image, by: client, terms: lax)
         stack.fail(.fetch, .tooManyRedirects)
         #expect(stack.error(second) == .tooManyRedirects)
-        #expect(stack.scheduler.report.blacklisted == 1, "its own rule forbids it")
+        #expect(stack.scheduler.report["blacklisted"] == 1, "its own rule forbids it")
         #expect(stack.isAtRest, "\(stack)")
     }
 

@@ -43,13 +43,13 @@ struct TransferGateTests {
     @Test func suspendedTransfersWait() {
         var stack = stack(loads: 2, 1)
         stack.send(.downloads(.suspend))
-        #expect(stack.scheduler.report.hasSuspendedDownloads)
+        #expect(stack.scheduler.dispatcher.transfers.isSuspended)
         stack.failFirst()
         #expect(stack.held(.fetch).isEmpty)
-        #expect(stack.scheduler.report.queued[.fetch]?.jobs == 1)
+        #expect(stack.scheduler.dispatcher.waiting(in: .fetch).jobs == 1)
         stack.send(.downloads(.resume))
         #expect(stack.held(.fetch).count == 1)
-        #expect(!stack.scheduler.report.hasSuspendedDownloads)
+        #expect(!stack.scheduler.dispatcher.transfers.isSuspended)
         #expect(stack.faults == [])
     }
 

@@ -6,10 +6,10 @@ extension Walk {
     /// Without further requests and lies, everything must complete.
     mutating func comeToRest() {
         for kind in WorkerKind.workers {
-            let draining = stack.scheduler.report.workers.filter {
-                $0.kind == kind && $0.isDraining
+            let draining = stack.scheduler.drainingWorkers.filter {
+                stack.workers[$0]?.kind == kind
             }
-            for worker in draining { stack.kill(worker.id) }
+            for worker in draining.sorted() { stack.kill(worker) }
         }
         completeBatches()
         for _ in 0..<5_000 {

@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 /// Two requests, the second one usually a variant of the first.
 ///

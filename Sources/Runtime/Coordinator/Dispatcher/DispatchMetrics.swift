@@ -142,11 +142,6 @@ extension Dispatcher {
         return running
     }
 
-    /// All workers, oldest session first.
-    var workers: [(id: WorkerID, worker: LiveWorker)] {
-        roster.ids.compactMap { id in roster[id].map { (id, $0) } }
-    }
-
     /// Whether there are no jobs and no blocks, and all derived counters are zero.
     var isIdle: Bool {
         jobs.isIdle && ledger.liveBlocks == 0 && pixelBytesApart == 0 && completions.count == 0

@@ -7,17 +7,11 @@ extension Coordinator {
     mutating func report(at now: Instant) -> StatusReport {
         // Expires entries first, so that they are not reported.
         handle(.tick, at: now)
-        let brain = scheduler.report
-        var report = StatusReport()
+        var report = scheduler.report
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
-        report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
+        report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0) }
         report.sockets = listenerSocketList.map { socketStatus($0.listener, $0.traffic) }
-        report.counters = Self.counters(of: brain) + listenerCounters
-        report.cancellations = brain.cancellations
-        report.transfers = brain.transferTimes
-        report.stages = brain.stages
-        report.requests = brain.requests
-        report.pools = brain.pools
+        report.counters += listenerCounters
         report.caches = peers.all.compactMap(\.cacheStatus)
         report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
         report.unverifiedHosts = Array(
@@ -31,11 +25,9 @@ extension Coordinator {
             restarts: bootstrap.restarts, jobs: 0)
     }
 
-    private func workerStatus(
-        _ peer: Peer, _ brain: SchedulerReport
-    ) -> StatusReport.ProcessStatus? {
+    private func workerStatus(_ peer: Peer) -> StatusReport.ProcessStatus? {
         guard case .worker(let pool, let hello) = peer.role else { return nil }
-        let worker = brain.workers.first { $0.id.value == peer.id }
+        let worker = scheduler.dispatcher.roster[WorkerID(peer.id)]
         let jobs = worker?.jobs ?? 0
         let state = peer.isLeaving ? "draining" : jobs > 0 ? "busy" : "ready"
         return StatusReport.ProcessStatus(
@@ -63,62 +55,6 @@ extension Coordinator {
             name: listener.name, messagesReceived: traffic.messagesReceived,
             messagesSent: traffic.messagesSent, bytesReceived: traffic.bytesReceived,
             bytesSent: traffic.bytesSent, largestMessage: traffic.largestMessage)
-    }
-
-    private static func counters(of brain: SchedulerReport) -> [StatusReport.Counter] {
-        let counted = brain.counters
-        let rows: [(String, UInt64)] = [
-            ("requests", counted.requests), ("memoryHits", counted.memoryHits),
-            ("voucherHits", counted.voucherHits),
-            ("diskHits", counted.diskHits), ("originalHits", counted.originalHits),
-            ("partials", counted.partials),
-            ("misses", counted.misses), ("fetches", counted.fetches),
-            ("decodes", counted.decodes), ("transforms", counted.transforms),
-            ("stores", counted.stores), ("cancelled", counted.cancelled),
-            ("failed", counted.failed), ("coalesced", counted.coalesced.requests),
-            ("originalUses", counted.originalUses),
-            ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
-            ("retries", counted.retries), ("blacklistRefusals", counted.failureCacheRefusals),
-            ("fallbacks", counted.fallbacks),
-            ("blacklisted", UInt64(brain.blacklisted)), ("prefetched", counted.prefetched),
-            ("prefetches", UInt64(brain.prefetches)),
-            ("waitingPrefetches", UInt64(brain.waitingPrefetches)),
-            ("downloadsSuspended", brain.hasSuspendedDownloads ? 1 : 0),
-            ("crashes", counted.crashes), ("quarantined", UInt64(brain.quarantined)),
-            ("liveRequests", UInt64(brain.liveRequests)), ("liveJobs", UInt64(brain.liveJobs)),
-            ("liveBlocks", UInt64(brain.liveBlocks)), ("indexedHits", UInt64(brain.hits)),
-        ]
-        let queues = JobStage.allCases.map {
-            ("queued.\($0.name)", UInt64(brain.queued[$0]?.jobs ?? 0))
-        }
-        let bytes = WorkerKind.workers.filter { $0 != .cache }.map {
-            ("liveBytes.\($0.name)", brain.liveBytes[$0] ?? 0)
-        }
-        let coalesced = [
-            ("coalesced.lookup", counted.coalesced.lookups),
-            ("coalesced.result", counted.coalesced.results),
-            ("coalesced.decode", counted.coalesced.decodes),
-            ("coalesced.source", counted.coalesced.sources),
-        ]
-        let transfers = transferCounters(of: counted.transfers)
-        let failures = counted.failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            ("failed.\($0.key.rule.name)", $0.value)
-        }
-        return (rows + bytes + queues + coalesced + transfers + failures).map {
-            StatusReport.Counter(name: $0.0, value: $0.1)
-        } + brain.externalCaches
-    }
-
-    private static func transferCounters(
-        of transfers: SchedulerCounters.Transfers
-    ) -> [(String, UInt64)] {
-        let versions = transfers.versions.sorted { $0.key < $1.key }.map {
-            ("transfers.\($0.key)", $0.value)
-        }
-        return versions + [
-            ("reusedConnections", transfers.reused), ("transferredBytes", transfers.bytes),
-            ("redirects", transfers.redirects), ("continuations", transfers.continuations),
-        ]
     }
 
     private var listenerCounters: [StatusReport.Counter] {

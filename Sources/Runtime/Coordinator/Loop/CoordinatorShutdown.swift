@@ -195,7 +195,7 @@ extension Coordinator {
     private var census: ShutdownCensus {
         ShutdownCensus(
             clients: peers.count { $0.listener.isOfClients || replacementAskers.contains($0.id) },
-            jobs: scheduler.liveJobs, workers: peers.count(where: \.isWorker))
+            jobs: scheduler.dispatcher.jobCount, workers: peers.count(where: \.isWorker))
     }
 
     private mutating func perform(_ action: ShutdownAction, at now: Instant) {

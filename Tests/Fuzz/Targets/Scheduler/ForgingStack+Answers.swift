@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 // Outcomes of workers: correct, or as chosen by the input.
 extension ForgingStack {

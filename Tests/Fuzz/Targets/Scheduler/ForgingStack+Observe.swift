@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 // Checks the scheduler's actions against the known state.
 extension ForgingStack {

@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 // The end of a walk: all workers become honest, and everything must complete.
 extension ForgingStack {
@@ -29,7 +29,7 @@ extension ForgingStack {
 
     /// Replaces workers that can't work with ones that can.
     private mutating func becomeHonest() throws(BrokenInvariant) {
-        let draining = Set(scheduler.report.workers.filter(\.isDraining).map(\.id))
+        let draining = scheduler.drainingWorkers
         for worker in staff {
             guard let record = workers[worker] else { continue }
             guard !draining.contains(worker), record.segments.count + 2 <= Self.segmentsMax else {

@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 // One step of a walk, chosen by the input.
 extension ForgingStack {

@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 /// A scheduler and the state that its peers know: workers, announced segments and handed-over
 /// blocks.

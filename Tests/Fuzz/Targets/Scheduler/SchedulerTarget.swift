@@ -1,5 +1,5 @@
-import Model
 import Coordinator
+import Model
 
 /// A sequence of client requests and worker claims: segments announced and closed, and outcomes
 /// that reference bytes, valid or forged.
