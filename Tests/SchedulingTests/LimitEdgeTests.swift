@@ -5,15 +5,15 @@ import Testing
 
 /// Exact limits: as many as permitted are accepted, one more is not, and a released one makes room.
 @Suite struct LimitEdgeTests {
-    /// A flow may hold bytes as long as a third of its total remains free.
+    /// An owner may hold bytes as long as a third of its total remains free.
     @Test func overlaysOfOneClientLeaveRoomForOthers() {
-        let (flow, other) = (FlowID.session(ClientID(1)), FlowID.session(ClientID(2)))
-        var bytes = OverlayBytes(max: 8)
+        let (flow, other) = (ClientID(1), ClientID(2))
+        var bytes = SharedSpace<ClientID>(max: 8)
         #expect(bytes.admits(6, for: flow) && !bytes.admits(7, for: flow))
-        bytes.keep(6, for: flow)
+        bytes.take(6, for: flow)
         #expect(!bytes.admits(1, for: flow))
         #expect(bytes.admits(1, for: other) && !bytes.admits(3, for: other))
-        bytes.release(6, of: flow)
+        bytes.giveBack(6, of: flow)
         #expect(bytes.count == 0 && bytes.count(of: flow) == 0)
         #expect(bytes.admits(6, for: flow) && bytes.admits(6, for: other))
     }

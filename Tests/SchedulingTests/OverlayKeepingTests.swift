@@ -122,7 +122,7 @@ struct OverlayKeepingTests {
             return token
         }
         let tokens = (0..<10).map { load($0, by: busy) }
-        let held = stack.scheduler.workGraph.overlayBytes.count(of: .session(busy))
+        let held = stack.scheduler.workGraph.overlayBytes.count(of: FlowID.session(busy).owner)
         #expect(held > 0 && held <= 6 * size)
         #expect(tokens.contains { stack.error($0) == .busy })
         let other = load(99, by: stack.connect())
@@ -141,9 +141,10 @@ struct OverlayKeepingTests {
         stack.run(.fetch, .decode)
         let kept = stack.scheduler.workGraph.overlayBytes
         let bytes = kept.count
-        #expect(bytes > 0 && kept.count(of: .session(first)) == bytes)
+        #expect(bytes > 0 && kept.count(of: FlowID.session(first).owner) == bytes)
         stack.send(.cancel(first, token))
-        #expect(stack.scheduler.workGraph.overlayBytes.count(of: .session(second)) == bytes)
+        let left = stack.scheduler.workGraph.overlayBytes
+        #expect(left.count(of: FlowID.session(second).owner) == bytes)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }

@@ -46,7 +46,9 @@ extension WorkGraph {
         for (_, nodes) in Dictionary(grouping: kept, by: \.holder?.owner) {
             let bytes = nodes.reduce(0) { $0 + ($1.pixels?.byteCount ?? 0) }
             let holder = nodes[0].holder
-            check(holder.map(overlayBytes.count(of:)) == bytes, "and for whom they are kept")
+            check(
+                holder.map { overlayBytes.count(of: $0.owner) } == bytes,
+                "and for whom they are kept")
         }
         check(overlayBytes.count <= limits.overlayBytesMax, "overlays have a budget")
         for job in dispatcher.jobs.values {

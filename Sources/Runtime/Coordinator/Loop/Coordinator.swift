@@ -331,7 +331,7 @@ extension Coordinator {
 
     /// Schedules closing connections that never say hello, since they count toward the limits.
     mutating func watchSilentConnections(of socket: ListenerSocket?, at now: Instant) {
-        guard socket?.hasSilent == true else { return }
+        guard socket?.connections.hasSilent == true else { return }
         timers.arm(
             .closeSilentConnections, by: now.adding(milliseconds: Self.silenceCheckMilliseconds))
     }

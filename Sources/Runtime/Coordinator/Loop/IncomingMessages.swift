@@ -19,13 +19,13 @@ extension Coordinator {
 
     /// Handles the message that `socket` has just received.
     mutating func receive(from socket: ListenerSocket, at now: Instant) throws -> Received {
-        guard let sender = socket.sender else {
+        guard let sender = socket.frames.sender else {
             counters.malformedMessages += 1
             return .other
         }
         var kind: MessageKind?
         do throws(WireError) {
-            let header = try socket.header()
+            let header = try socket.frames.header()
             kind = header.kind
             switch socket.listener {
             case .front, .web, .admin:
@@ -36,7 +36,7 @@ extension Coordinator {
                 }
                 try receive(header.kind, from: sender, socket, at: now)
             case .back:
-                let message = try socket.workerMessage(header.kind, &decoder)
+                let message = try socket.frames.workerMessage(header.kind, &decoder)
                 try receive(message, from: sender, socket, at: now)
             }
         } catch {
@@ -54,7 +54,7 @@ extension Coordinator {
     mutating func receive(
         _ kind: MessageKind, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) {
-        let message = try socket.clientMessage(kind, &decoder)
+        let message = try socket.frames.clientMessage(kind, &decoder)
         try receive(message, from: sender, socket, at: now)
     }
 
@@ -364,7 +364,7 @@ extension Coordinator {
         // Descriptor numbers are reused immediately, and a connection has only one session.
         if let older = peers.id(at: socket.listener, connection) { end(older, at: now) }
         if let older = peers.id(at: socket.listener, sender) { end(older, at: now) }
-        let process = socket.process(of: connection)
+        let process = socket.connections.process(of: connection)
         if case .worker(_, let hello) = role,
             !makeWay(for: process, hello, at: socket.listener, now)
         {
@@ -434,7 +434,7 @@ extension Coordinator {
     /// Ends a session and withdraws its requests.
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
-        listenerSockets[peer.listener]?.endSession(peer.connection, at: now)
+        listenerSockets[peer.listener]?.connections.endSession(peer.connection, at: now)
         watchSilentConnections(of: listenerSockets[peer.listener], at: now)
         switch peer.role {
         case .client:

@@ -10,8 +10,9 @@ final class ListenerSocket {
     let listener: Listener
     let socket: Socket
     private var monitor: SocketMonitor
-    private var frames = RoutedFrames()
-    private var connections: ConnectionLedger
+    /// The message that was received last.
+    var frames = RoutedFrames()
+    var connections: ConnectionLedger
     /// Connections that were not accepted: closed immediately, or rejected at their hello.
     private(set) var refusedConnections: UInt64 = 0
     private(set) var traffic = Traffic()
@@ -105,24 +106,12 @@ final class ListenerSocket {
 
     // MARK: - Sessions
 
-    /// Returns the process at the other end; `nil` if it is in another PID namespace.
-    func process(of connection: ConnectionLedger.Connection) -> ProcessID? {
-        connections.process(of: connection)
-    }
-
     /// Begins the session of a connection, unless the limits are reached.
     func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
         let refusal = connections.beginSession(connection)
         if refusal != nil { refusedConnections += 1 }
         return refusal
     }
-
-    func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
-        connections.endSession(connection, at: now)
-    }
-
-    /// Whether any connection has no session.
-    var hasSilent: Bool { connections.hasSilent }
 
     /// Closes connections whose time for a hello is over.
     func closeSilent(at now: Instant) {
@@ -143,40 +132,10 @@ final class ListenerSocket {
         return true
     }
 
-    /// The sender of the message; `nil` for a peer that chose its own identity, which programs of
-    /// the stack never do.
-    var sender: RoutingID? { frames.sender }
-
     /// The open connection from which the message came.
     var connection: ConnectionLedger.Connection? {
         frames.sourceDescriptor.flatMap { connections.current($0) }
     }
-
-    /// Parses the header of the message.
-    func header() throws(WireError) -> FrameHeader { try frames.header() }
-
-    /// Parses the message as a batch of loads and returns their number.
-    func openBatch() throws(WireError) -> Int { try frames.openBatch() }
-
-    /// Selects one load of the batch as the current message.
-    func turn(to place: Int) { frames.turn(to: place) }
-
-    /// Parses the message as a client's.
-    func clientMessage(
-        _ kind: MessageKind, _ decoder: inout MessageDecoder
-    ) throws(WireError) -> ClientMessage {
-        try frames.clientMessage(kind, &decoder)
-    }
-
-    /// Parses the message as a worker's.
-    func workerMessage(
-        _ kind: MessageKind, _ decoder: inout MessageDecoder
-    ) throws(WireError) -> WorkerMessage {
-        try frames.workerMessage(kind, &decoder)
-    }
-
-    /// Passes the body of the message to `read`.
-    func withBody(_ read: (RawSpan) -> Void) { frames.withBody(read) }
 
     /// Looks the message up among loads that were answered by hits.
     func find(in memo: HitMemo) -> (hit: HitMemo.Hit, token: Token)? {
@@ -244,6 +203,8 @@ struct RoutedFrames: ~Copyable {
         return sum
     }
 
+    /// The sender; `nil` for a peer that chose its own identity, which programs of the stack never
+    /// do.
     var sender: RoutingID? { reader.frames.routingID }
 
     /// The descriptor of the connection from which it came.
@@ -341,7 +302,8 @@ struct ConnectionLedger {
         open[descriptor].map { Connection(descriptor: descriptor, ordinal: $0.ordinal) }
     }
 
-    /// Returns the process at the other end of an open connection, if it is known.
+    /// Returns the process at the other end of an open connection; `nil` if it is in another PID
+    /// namespace.
     func process(of connection: Connection) -> ProcessID? { entry(connection)?.process }
 
     /// The number of open connections.

@@ -20,7 +20,7 @@ extension Coordinator {
         // find each memo replaced when it asks again.
         if !inChunks {
             learn(request, resolved, socket)
-            if let sender = socket.sender, answerAgain(sender, socket, at: now) { return }
+            if let sender = socket.frames.sender, answerAgain(sender, socket, at: now) { return }
             if answerOnce(request, resolved, from: id, socket, at: now) { return }
         }
         handle(.load(client, resolved.load, resolved.terms), at: now)
@@ -72,10 +72,10 @@ extension Coordinator {
             notify(.toClient(.helloRequired), sender, socket)
             return 1
         }
-        let count = try socket.openBatch()
+        let count = try socket.frames.openBatch()
         var isNonsenseReported = false
         for place in 0..<count {
-            socket.turn(to: place)
+            socket.frames.turn(to: place)
             if answerAgain(sender, socket, at: now) { continue }
             do throws(WireError) {
                 try receive(.load, from: sender, socket, at: now)

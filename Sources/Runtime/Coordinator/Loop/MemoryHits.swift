@@ -87,7 +87,7 @@ extension Coordinator {
         }
         scheduler.vouch(for: &ticket)
         writeVouchers()
-        socket.withBody {
+        socket.frames.withBody {
             hitMemos[socket.listener].learn(load, $0, ticket, &encoder)
         }
     }

@@ -28,7 +28,7 @@ struct UploadSessions {
     private let space: any OutputSpace
     private var lines: [ClientID: Line] = [:]
     /// The bytes of uploads in progress and of those in use.
-    private var bytes: UploadBytes
+    private var bytes: SharedSpace<ClientID>
     /// The client and size of complete uploads that are in use.
     private var inUse: [BlockID: (client: ClientID, bytes: UInt64)] = [:]
     /// No upload times out before this time; it is a lower bound.
@@ -37,7 +37,7 @@ struct UploadSessions {
     /// Allocates blocks from `space`, up to `bytesMax` in total.
     init(space: any OutputSpace, bytesMax: Int) {
         self.space = space
-        bytes = UploadBytes(max: UInt64(bytesMax))
+        bytes = SharedSpace(max: UInt64(bytesMax))
     }
 
     /// Begins an upload announced by a load. A repeated token restarts the upload, within its
@@ -100,7 +100,7 @@ struct UploadSessions {
         guard bytes.admits(UInt64(wanted) - held, for: client) else { throw Self.busy }
         try upload.grow(to: wanted, in: space)
         // A block may be larger than requested.
-        bytes.reserve(upload.heldBytes - held, for: client)
+        bytes.take(upload.heldBytes - held, for: client)
     }
 
     /// Updates the accounting for a block that is no longer used.
@@ -280,40 +280,6 @@ extension UploadSessions {
 
         /// Half of the first allocation; the first chunk has at most 60 KiB.
         private static let firstBytes = 128 << 10
-    }
-}
-
-/// Accounts for the upload bytes of each client.
-///
-/// A client may not allocate more if it would then hold more than three times the remaining space,
-/// so that others always find some.
-struct UploadBytes {
-    private static let heldPerFree: UInt64 = 3
-
-    private let max: UInt64
-    private(set) var count: UInt64 = 0
-    private var held: [ClientID: UInt64] = [:]
-
-    init(max: UInt64) { self.max = max }
-
-    /// The maximum for a single client without competition.
-    var mostOfOne: UInt64 { max / (Self.heldPerFree + 1) * Self.heldPerFree }
-
-    /// Returns whether a client may allocate this many more bytes.
-    func admits(_ bytes: UInt64, for client: ClientID) -> Bool {
-        guard count <= max, bytes <= max - count else { return false }
-        return (held[client, default: 0] + bytes) / Self.heldPerFree <= max - count - bytes
-    }
-
-    mutating func reserve(_ bytes: UInt64, for client: ClientID) {
-        count += bytes
-        held[client, default: 0] += bytes
-    }
-
-    mutating func giveBack(_ bytes: UInt64, of client: ClientID) {
-        count -= bytes
-        let left = held[client, default: 0] - bytes
-        held[client] = left > 0 ? left : nil
     }
 }
 

@@ -33,41 +33,6 @@ enum OverlayConsumer: Hashable, Sendable {
     case result(ResultNode.ID)
 }
 
-/// The size of overlay pixels in memory, per flow.
-///
-/// A request that holds overlays may be waiting for an origin. Therefore no owner may hold more
-/// than three times the space left (as in `FairShare`), so that others find space even beside a
-/// heavy user.
-struct OverlayBytes: Sendable {
-    private static let heldPerFree: UInt64 = 3
-
-    private let max: UInt64
-    private(set) var count: UInt64 = 0
-    private var held: [FlowOwner: UInt64] = [:]
-
-    init(max: UInt64) { self.max = max }
-
-    /// The bytes held by all flows of the flow's owner.
-    func count(of flow: FlowID) -> UInt64 { held[flow.owner, default: 0] }
-
-    /// Whether the flow may keep this many more bytes.
-    func admits(_ bytes: UInt64, for flow: FlowID) -> Bool {
-        guard count <= max, bytes <= max - count else { return false }
-        return (count(of: flow) + bytes) / Self.heldPerFree <= max - count - bytes
-    }
-
-    mutating func keep(_ bytes: UInt64, for flow: FlowID) {
-        count += bytes
-        held[flow.owner, default: 0] += bytes
-    }
-
-    mutating func release(_ bytes: UInt64, of flow: FlowID) {
-        count -= bytes
-        let left = count(of: flow) - bytes
-        held[flow.owner] = left > 0 ? left : nil
-    }
-}
-
 // Overlays are loaded like any image: at most one load at a time, with caching (PROTOCOL §8.8).
 //
 //     the result isn't cached ──► gathering ──pixels of all overlays──► source stages of the image
@@ -109,7 +74,7 @@ extension WorkGraph {
             return ImageError.overlay(Dispatcher.poisoned, url: request.image.url)
         }
         if let error = refusal(toDecode: name, of: request) { return error }
-        return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
+        return overlayBytes.admits(1, for: flow.owner) ? nil : Self.noOverlayRoom
     }
 
     private func asksCache(_ request: AdmittedRequest, refreshing: Bool) -> Bool {

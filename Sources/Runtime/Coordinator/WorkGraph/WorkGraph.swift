@@ -39,8 +39,10 @@ final class WorkGraph {
     /// The overlays of subscribers.
     var gatherings: [Subscriber.ID: Gathering] = [:]
     /// Bytes of overlay pixels. They don't count as decoder output because a request that holds
-    /// overlays may itself wait for decoder space.
-    var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
+    /// overlays may itself wait for decoder space, or for an origin.
+    var overlayBytes: SharedSpace<FlowOwner> {
+        didSet { dispatcher.pixelBytesApart = overlayBytes.count }
+    }
 
     /// The composite and external caches.
     var layout = CacheLayout() { didSet { changes.restart() } }
@@ -71,7 +73,7 @@ final class WorkGraph {
     ) {
         self.limits = limits
         self.variantDigest = variantDigest
-        overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
+        overlayBytes = SharedSpace(max: limits.overlayBytesMax)
         self.dispatcher = dispatcher
         self.shared = shared
     }

@@ -107,7 +107,7 @@ struct DecodeNode: ClosableNode {
     func releaseResources(in graph: WorkGraph) {
         if let file { graph.dispatcher.drop(file.block) }
         guard let pixels else { return }
-        if let holder { graph.overlayBytes.release(pixels.byteCount, of: holder) }
+        if let holder { graph.overlayBytes.giveBack(pixels.byteCount, of: holder.owner) }
         graph.dispatcher.drop(pixels.blocks)
     }
 }
@@ -163,12 +163,12 @@ extension WorkGraph {
             return decodes[node].state = .decoded(pixels)
         }
         let holder = decodes[node].consumers.urgency.flows.first
-        guard overlayBytes.admits(pixels.byteCount, for: holder) else {
+        guard overlayBytes.admits(pixels.byteCount, for: holder.owner) else {
             if let source = decodes[node].source { storeOriginal(source) }
             dispatcher.drop(pixels.blocks)
             return tearDown(node, .fail(Self.noOverlayRoom))
         }
-        overlayBytes.keep(pixels.byteCount, for: holder)
+        overlayBytes.take(pixels.byteCount, for: holder.owner)
         decodes[node].holder = holder
         decodes[node].state = .decoded(pixels)
     }

@@ -198,8 +198,8 @@ extension WorkGraph {
         guard let holder = decodes[node].holder, let pixels = decodes[node].pixels,
             !flows.contains(holder)
         else { return }
-        overlayBytes.release(pixels.byteCount, of: holder)
-        overlayBytes.keep(pixels.byteCount, for: flows.first)
+        overlayBytes.giveBack(pixels.byteCount, of: holder.owner)
+        overlayBytes.take(pixels.byteCount, for: flows.first.owner)
         decodes[node].holder = flows.first
     }
 }
