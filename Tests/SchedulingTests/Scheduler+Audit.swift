@@ -37,8 +37,8 @@ extension Scheduler {
             let request = requests[id]
             if let batch = request.batch {
                 check(
-                    prefetching.batches.contains(batch)
-                        && prefetching.batches[batch].members[request.seats.seat] == id,
+                    prefetching.batches[batch.token] === batch
+                        && batch.members[request.seats.seat] == id,
                     "a batch knows its members")
             } else if request.isSilent {
                 check(silent.contains(request.names.result), "what asks in silence is known")

@@ -6,14 +6,12 @@ import Model
 extension Scheduler {
     func auditPrefetches(_ check: (Bool, String) -> Void) {
         check(prefetching.owing.isEmpty, "reports go out at the end of an event")
-        check(prefetching.tokens.count == prefetching.batches.count, "each batch has a token")
-        for id in prefetching.batches.ids {
-            let batch = prefetching.batches[id]
-            check(prefetching.tokens[batch.token] == id, "a token names its batch")
+        for (token, batch) in prefetching.batches {
+            check(batch.token == token, "a token names its batch")
             check(tokens[batch.token] == nil, "a token names one thing")
             check(clients[batch.client] != nil, "a batch has a client")
             check(
-                prefetching.clients[batch.client]?.batches.contains(id) == true,
+                prefetching.clients[batch.client]?.batches.contains { $0 === batch } == true,
                 "a batch has its turn")
             check(!batch.hasEnded, "what has ended is not there")
             check(
@@ -23,16 +21,11 @@ extension Scheduler {
         }
         for prefetcher in prefetching.clients.values {
             check(!prefetcher.isEmpty, "a client that prefetches nothing is forgotten")
-            let own = prefetcher.batches.map { prefetching.batches[$0] }
+            let own = prefetcher.batches
             let most = own.map(\.concurrency).max() ?? 0
             let running = own.reduce(0) { $0 + $1.members.count }
-            check(prefetcher.running == running, "members are counted")
             // The batch with the higher limit may have ended since.
             check(running <= RequestLimits.prefetchConcurrencyMax, "as many as one may want")
-            check(prefetcher.waiting == own.reduce(0) { $0 + $1.waiting.count }, "URLs are counted")
-            check(
-                prefetcher.waitingBytes == own.reduce(0) { $0 + $1.waitingBytes },
-                "bytes are counted")
             let mayBegin = running < most && own.contains(where: \.mayBegin)
             check(!mayBegin || prefetcher.isAwake, "a prefetcher that may begin a load is awake")
         }

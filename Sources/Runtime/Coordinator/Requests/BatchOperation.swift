@@ -280,9 +280,9 @@ extension Scheduler {
         if let id = tokens[token], requests[id].client == client {
             forgetInterests(for: id)
             reprioritize(id, priority)
-        } else if let batch = prefetching.tokens[token], prefetching.batches[batch].client == client
-        {
-            for id in prefetching.reprioritize(batch, priority) { reprioritize(id, priority) }
+        } else if let batch = batch(token, of: client) {
+            batch.priority = priority
+            for id in batch.members.members { reprioritize(id, priority) }
         }
     }
 

@@ -53,7 +53,7 @@ struct LiveRequest: SlotMapElement {
     /// The client's user on whose behalf it is loaded.
     let httpClient: UInt64
     /// The batch of which it is a member. Members get no reply.
-    let batch: PrefetchBatch.ID?
+    let batch: PrefetchBatch?
     /// Whether it is a background revalidation of a stale image, which gets no reply.
     var isSilent = false
     /// Notifications wanted before the image is complete.

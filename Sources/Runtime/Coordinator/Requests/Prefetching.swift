@@ -3,18 +3,15 @@ import Model
 /// Prefetch batches and the clients that sent them. Determines which batch starts its next URL and
 /// which reports are due.
 struct Prefetching {
-    private(set) var batches = SlotMap<PrefetchBatch>()
-    private(set) var tokens: [Token: PrefetchBatch.ID] = [:]
+    private(set) var batches: [Token: PrefetchBatch] = [:]
     private(set) var clients: [ClientID: Prefetcher] = [:]
     /// Clients that may start URLs, in round-robin order.
     private(set) var awake = Deque<ClientID>()
     /// Batches whose report is due at the end of the event.
-    private(set) var owing: [PrefetchBatch.ID] = []
+    private(set) var owing: [PrefetchBatch] = []
 
     /// Whether there are no batches and no due reports.
-    var isEmpty: Bool {
-        batches.count == 0 && tokens.isEmpty && awake.count == 0 && owing.isEmpty
-    }
+    var isEmpty: Bool { batches.isEmpty && awake.count == 0 && owing.isEmpty }
 
     /// The number of waiting URLs.
     var waiting: Int { clients.values.reduce(0) { $0 + $1.waiting } }
@@ -30,24 +27,24 @@ struct Prefetching {
 
     /// The live batch that the part belongs to; `nil` for a first part.
     func batch(of request: PrefetchRequest, _ client: ClientID) throws(ImageError)
-        -> PrefetchBatch.ID?
+        -> PrefetchBatch?
     {
-        guard let id = tokens[request.batch] else { return nil }
-        guard batches[id].client == client else {
+        guard let batch = batches[request.batch] else { return nil }
+        guard batch.client == client else {
             throw ImageError(.tokenInUse, "another client is using this token for a batch")
         }
-        guard !batches[id].isComplete else {
+        guard !batch.isComplete else {
             throw ImageError(.invalidRequest, "the batch is already complete")
         }
-        return id
+        return batch
     }
 
     /// Throws if the part exceeds a limit of its batch, its client or all clients.
     func checkRoom(
-        for request: PrefetchRequest, in batch: PrefetchBatch.ID?, of client: ClientID,
+        for request: PrefetchRequest, in batch: PrefetchBatch?, of client: ClientID,
         _ limits: SchedulerLimits
     ) throws(ImageError) {
-        let total = (batch.map { batches[$0].total } ?? 0) + request.urls.count
+        let total = (batch?.total ?? 0) + request.urls.count
         guard total <= RequestLimits.prefetchMax else {
             throw ImageError(
                 .limitExceeded, "a prefetch accepts at most \(RequestLimits.prefetchMax) URLs"
@@ -57,11 +54,12 @@ struct Prefetching {
         guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {
             throw .busy("this client has too many unfinished prefetches")
         }
+        let bytes = request.urls.reduce(0) { $0 + PrefetchBatch.bytes(of: $1) }
         guard prefetcher.waiting + request.urls.count <= limits.prefetchesPerClientMax,
-            prefetcher.waitingBytes + request.urlBytes <= limits.prefetchBytesPerClientMax
+            prefetcher.waitingBytes + bytes <= limits.prefetchBytesPerClientMax
         else { throw .busy("too many URLs of this client are waiting to be prefetched") }
-        let bytes = clients.values.reduce(0) { $0 + $1.waitingBytes }
-        guard bytes + request.urlBytes <= limits.prefetchBytesMax else {
+        let others = clients.values.reduce(0) { $0 + $1.waitingBytes }
+        guard others + bytes <= limits.prefetchBytesMax else {
             throw .busy("too many URLs are waiting to be prefetched")
         }
     }
@@ -69,23 +67,16 @@ struct Prefetching {
     /// Adds a part to a live batch or, if `nil`, to a new one. The part must have passed
     /// `checkRoom`.
     mutating func add(
-        _ request: PrefetchRequest, to batch: PrefetchBatch.ID?, of client: ClientID
+        _ request: PrefetchRequest, to known: PrefetchBatch?, of client: ClientID
     ) {
-        let id = batch ?? open(request, of: client)
-        batches[id].add(request.urls, isLast: request.isLast)
-        clients[client]?.waiting += request.urls.count
-        clients[client]?.waitingBytes += request.urlBytes
+        let batch = known ?? PrefetchBatch(request, of: client)
+        if known == nil {
+            batches[request.batch] = batch
+            clients[client, default: Prefetcher()].batches.append(batch)
+        }
+        batch.add(request.urls, isLast: request.isLast)
         wake(client)
-        if batches[id].hasEnded { owe(id) }
-    }
-
-    private mutating func open(
-        _ request: PrefetchRequest, of client: ClientID
-    ) -> PrefetchBatch.ID {
-        let id = batches.insert(PrefetchBatch(request, of: client))
-        tokens[request.batch] = id
-        clients[client, default: Prefetcher()].batches.append(id)
-        return id
+        if batch.hasEnded { owe(batch) }
     }
 
     /// Ends a batch whose remaining parts are to be ignored.
@@ -95,33 +86,17 @@ struct Prefetching {
 
     // MARK: - Turns
 
-    /// A URL to start now, and its batch.
-    typealias Begun = (batch: PrefetchBatch.ID, url: String)
-
-    /// Returns the next URL of the clients that may start one, or `nil` if none may. Its client
-    /// moves to the end of the queue.
-    mutating func next() -> Begun? {
+    /// Returns the next URL of the clients that may start one, and its batch, or `nil` if none may.
+    /// Its client moves to the end of the queue.
+    mutating func next() -> (batch: PrefetchBatch, url: String)? {
         while let client = awake.popFirst() {
-            if let begun = next(of: client) {
+            if let begun = clients[client]?.next() {
                 awake.append(client)
                 return begun
             }
             clients[client]?.isAwake = false
         }
         return nil
-    }
-
-    private mutating func next(of client: ClientID) -> Begun? {
-        guard let prefetcher = clients[client],
-            let most = prefetcher.batches.map({ batches[$0].concurrency }).max(),
-            prefetcher.running < most,
-            let id = prefetcher.batches.first(where: { batches[$0].mayBegin }),
-            let url = batches[id].next()
-        else { return nil }
-        clients[client]?.rotate(id)
-        clients[client]?.waiting -= 1
-        clients[client]?.waitingBytes -= PrefetchBatch.bytes(of: url)
-        return (id, url)
     }
 
     private mutating func wake(_ client: ClientID) {
@@ -132,48 +107,23 @@ struct Prefetching {
 
     // MARK: - Members
 
-    /// Adds a live member; its seat is needed for `leave`.
-    mutating func join(
-        _ id: LiveRequest.ID, _ batch: PrefetchBatch.ID
-    ) -> StableArray<LiveRequest.ID>.Seat {
-        clients[batches[batch].client]?.running += 1
-        return batches[batch].members.join(id)
-    }
-
     /// Removes a live member.
-    mutating func leave(_ batch: PrefetchBatch.ID, seat: StableArray<LiveRequest.ID>.Seat) {
-        batches[batch].members.leave(seat)
-        let client = batches[batch].client
-        clients[client]?.running -= 1
-        wake(client)
+    mutating func leave(_ batch: PrefetchBatch, seat: StableArray<LiveRequest.ID>.Seat) {
+        batch.members.leave(seat)
+        wake(batch.client)
     }
 
-    /// Records the end of a URL, successful or not. Only counted, since nothing is delivered. A
-    /// miss isn't an error.
-    mutating func ended(_ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome) {
-        switch outcome {
-        case .failure(let error): batches[batch].failed(url, error)
-        case .miss: batches[batch].missed()
-        case .image(let image): batches[batch].ended(from: image.cacheType)
-        // The cached image is current.
-        case .notModified: batches[batch].ended(from: .all)
-        }
+    /// Records the end of a URL, successful or not. Only counted, since nothing is delivered.
+    mutating func ended(_ batch: PrefetchBatch, _ url: String, _ outcome: Reply.Outcome) {
+        batch.ended(url, outcome)
         owe(batch)
-    }
-
-    /// Changes the class of a batch and returns its members.
-    mutating func reprioritize(
-        _ batch: PrefetchBatch.ID, _ priority: Priority
-    ) -> [LiveRequest.ID] {
-        batches[batch].priority = priority
-        return batches[batch].members.members
     }
 
     // MARK: - Reports
 
-    private mutating func owe(_ batch: PrefetchBatch.ID) {
-        guard !batches[batch].owesReport else { return }
-        batches[batch].owesReport = true
+    private mutating func owe(_ batch: PrefetchBatch) {
+        guard !batch.owesReport else { return }
+        batch.owesReport = true
         owing.append(batch)
     }
 
@@ -181,11 +131,11 @@ struct Prefetching {
     mutating func drainReports() -> [(ClientID, PrefetchReport)] {
         guard !owing.isEmpty else { return [] }
         var reports: [(ClientID, PrefetchReport)] = []
-        for id in owing where batches.contains(id) {
-            batches[id].owesReport = false
-            let isFinal = batches[id].hasEnded
-            reports.append((batches[id].client, batches[id].report(isFinal: isFinal)))
-            if isFinal { close(id) }
+        for batch in owing where batches[batch.token] === batch {
+            batch.owesReport = false
+            let isFinal = batch.hasEnded
+            reports.append((batch.client, batch.report(isFinal: isFinal)))
+            if isFinal { close(batch) }
         }
         owing.removeAll(keepingCapacity: true)
         return reports
@@ -194,12 +144,9 @@ struct Prefetching {
     // MARK: - Ends
 
     /// Removes a batch whose members have left.
-    mutating func close(_ id: PrefetchBatch.ID) {
-        guard let batch = batches.remove(id) else { return }
-        tokens[batch.token] = nil
-        clients[batch.client]?.batches.removeAll { $0 == id }
-        clients[batch.client]?.waiting -= batch.waiting.count
-        clients[batch.client]?.waitingBytes -= batch.waitingBytes
+    mutating func close(_ batch: PrefetchBatch) {
+        batches[batch.token] = nil
+        clients[batch.client]?.batches.removeAll { $0 === batch }
         forget(batch.client)
     }
 
@@ -214,21 +161,12 @@ struct Prefetching {
     }
 }
 
-extension PrefetchRequest {
-    fileprivate var urlBytes: Int { urls.reduce(0) { $0 + PrefetchBatch.bytes(of: $1) } }
-}
-
 /// The batches of one client. As in SDWebImage, the concurrency limit applies to the prefetcher and
 /// not to each list: all batches together run as many URLs as the batch with the highest limit may.
-struct Prefetcher: Sendable {
+struct Prefetcher {
     /// Batches in round-robin order: the first one that may starts its next URL and moves to the
     /// end.
-    fileprivate(set) var batches: [PrefetchBatch.ID] = []
-    /// The number of live members of all batches.
-    var running = 0
-    /// Waiting URLs in all batches, and their cost in bytes.
-    var waiting = 0
-    var waitingBytes = 0
+    fileprivate(set) var batches: [PrefetchBatch] = []
     /// Whether it is in the queue of clients that may start URLs.
     var isAwake = false
     /// Batches that ended before their last part arrived, oldest first. Their remaining parts are
@@ -241,10 +179,24 @@ struct Prefetcher: Sendable {
     /// Whether there is nothing to remember.
     var isEmpty: Bool { batches.isEmpty && cutShort.isEmpty }
 
-    /// Moves a batch to the end after its turn.
-    mutating func rotate(_ batch: PrefetchBatch.ID) {
-        batches.removeAll { $0 == batch }
+    /// Waiting URLs in all batches, and their cost in bytes.
+    var waiting: Int { batches.reduce(0) { $0 + $1.waiting.count } }
+    var waitingBytes: Int { batches.reduce(0) { $0 + $1.waitingBytes } }
+
+    /// Whether another URL may be started.
+    var mayBegin: Bool {
+        let running = batches.reduce(0) { $0 + $1.members.count }
+        return running < batches.map(\.concurrency).max() ?? 0
+    }
+
+    /// Removes and returns the next URL, unless none may be started.
+    mutating func next() -> (batch: PrefetchBatch, url: String)? {
+        guard mayBegin, let place = batches.firstIndex(where: \.mayBegin),
+            let url = batches[place].next()
+        else { return nil }
+        let batch = batches.remove(at: place)
         batches.append(batch)
+        return (batch, url)
     }
 
     /// Records a batch that has ended although parts of it may be in flight.
@@ -268,9 +220,7 @@ struct Prefetcher: Sendable {
 ///
 ///     gathering ──last part──► complete ──all URLs finished──► final report
 ///         └───────────────────────┴──canceled, refused, client gone──► gone
-struct PrefetchBatch: SlotMapElement {
-    typealias ID = SlotID<PrefetchBatch>
-
+final class PrefetchBatch {
     let client: ClientID
     let token: Token
     /// The request options of each URL.
@@ -325,7 +275,7 @@ struct PrefetchBatch: SlotMapElement {
     }
 
     /// Adds the URLs of a part.
-    mutating func add(_ urls: [String], isLast: Bool) {
+    func add(_ urls: [String], isLast: Bool) {
         for url in urls {
             waiting.append(url)
             waitingBytes += Self.bytes(of: url)
@@ -335,30 +285,26 @@ struct PrefetchBatch: SlotMapElement {
     }
 
     /// Removes and returns the next URL.
-    mutating func next() -> String? {
+    func next() -> String? {
         let url = waiting.popFirst()
         waitingBytes -= url.map(Self.bytes) ?? 0
         return url
     }
 
-    /// Records a URL that finished successfully.
-    mutating func ended(from tier: CacheTypes) {
+    /// Counts a URL that has ended. A miss isn't an error.
+    fileprivate func ended(_ url: String, _ outcome: Reply.Outcome) {
         finished += 1
-        if tier != .none { ends.cached += 1 }
-    }
-
-    /// Records a URL that is in no cache and may not be loaded.
-    mutating func missed() {
-        finished += 1
-        ends.missed += 1
-    }
-
-    mutating func failed(_ url: String, _ error: ImageError) {
-        finished += 1
-        skipped += 1
-        ends.failed(error.code)
-        guard failures.count < PrefetchFailure.countMax else { return }
-        failures.append(PrefetchFailure(url: url, error: error))
+        switch outcome {
+        case .image(let image): if image.cacheType != .none { ends.cached += 1 }
+        // The cached image is current.
+        case .notModified: ends.cached += 1
+        case .miss: ends.missed += 1
+        case .failure(let error):
+            skipped += 1
+            ends.failed(error.code)
+            guard failures.count < PrefetchFailure.countMax else { return }
+            failures.append(PrefetchFailure(url: url, error: error))
+        }
     }
 
     /// Returns a progress report. In the final report, unfinished URLs count as `cancelled`.
@@ -446,13 +392,11 @@ extension Scheduler {
             }
     }
 
-    private func beginMember(_ url: String, of id: PrefetchBatch.ID) {
-        // Avoids copying the batch, because that would copy its lists when they change.
-        let client = prefetching.batches[id].client
-        var resolution = lateResolution(prefetching.batches[id].image(of: url), .prefetched)
-        resolution.request.priority = prefetching.batches[id].priority
-        let load = LoadRequest(token: prefetching.batches[id].token, image: resolution.request)
-        admit(load, of: client, resolution.terms, in: id)
+    private func beginMember(_ url: String, of batch: PrefetchBatch) {
+        var resolution = lateResolution(batch.image(of: url), .prefetched)
+        resolution.request.priority = batch.priority
+        let load = LoadRequest(token: batch.token, image: resolution.request)
+        admit(load, of: batch.client, resolution.terms, in: batch)
     }
 
     /// Sends the due progress reports, once per event.
@@ -465,10 +409,9 @@ extension Scheduler {
     // MARK: - Ends
 
     /// Cancels a batch and sends its final report.
-    func cancelBatch(_ id: PrefetchBatch.ID) {
-        let batch = prefetching.batches[id]
+    func cancelBatch(_ batch: PrefetchBatch) {
         shared.actions.append(.prefetched(batch.client, batch.report(isFinal: true)))
-        endBatch(id)
+        endBatch(batch)
         if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
     }
 
@@ -479,33 +422,36 @@ extension Scheduler {
         prefetching.cut(token, of: client)
     }
 
+    /// The batch with this token if it is one of that client.
+    func batch(_ token: Token, of client: ClientID) -> PrefetchBatch? {
+        prefetching.batches[token].flatMap { $0.client == client ? $0 : nil }
+    }
+
     /// Ends a batch of that client, if it exists, without a report.
     private func endBatch(named token: Token, of client: ClientID) {
-        guard let id = prefetching.tokens[token], prefetching.batches[id].client == client else {
-            return
-        }
-        endBatch(id)
+        if let batch = batch(token, of: client) { endBatch(batch) }
     }
 
     /// Refuses all batches on shutdown; clients resubmit the rest to the next coordinator.
     func refuseBatches() {
-        for id in prefetching.batches.ids {
-            let batch = prefetching.batches[id]
-            endBatch(id)
-            if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
-            shared.actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
+        for client in prefetching.clients.keys.sorted() {
+            for batch in prefetching.clients[client]?.batches ?? [] {
+                endBatch(batch)
+                if !batch.isComplete { prefetching.cut(batch.token, of: batch.client) }
+                shared.actions.append(.refused(batch.client, Self.shuttingDown, batch.token))
+            }
         }
     }
 
     /// Ends the batches of a departed client.
     func endPrefetches(of client: ClientID) {
-        for id in prefetching.clients[client]?.batches ?? [] { endBatch(id) }
+        for batch in prefetching.clients[client]?.batches ?? [] { endBatch(batch) }
         prefetching.clientLeft(client)
     }
 
     /// Ends the live members, including work that no other request needs.
-    private func endBatch(_ id: PrefetchBatch.ID) {
-        for member in prefetching.batches[id].members.members { cancelSilently(member) }
-        prefetching.close(id)
+    private func endBatch(_ batch: PrefetchBatch) {
+        for member in batch.members.members { cancelSilently(member) }
+        prefetching.close(batch)
     }
 }

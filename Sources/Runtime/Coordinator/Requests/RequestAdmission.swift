@@ -9,7 +9,7 @@ extension Scheduler {
     /// token nor a reply.
     func admit(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
-        in batch: PrefetchBatch.ID? = nil
+        in batch: PrefetchBatch? = nil
     ) {
         guard let owner = clients[client]?.incarnation else { return }
         if batch == nil { cancelIfSessionEnded(load.token) }
@@ -20,7 +20,7 @@ extension Scheduler {
         // bytes. A request that is in the slot now is newer than this one.
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
-            guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {
+            guard live == nil, batch != nil || prefetching.batches[load.token] == nil else {
                 throw ImageError(.tokenInUse, "another request is using this token")
             }
             try checkAdmission(of: load, terms)
@@ -69,7 +69,7 @@ extension Scheduler {
 
     /// Completes a request that was not enlisted.
     private func conclude(
-        _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch.ID?,
+        _ load: LoadRequest, of client: ClientID, in batch: PrefetchBatch?,
         _ outcome: Reply.Outcome
     ) {
         if let batch { return memberEnded(batch, load.image.url, outcome) }
@@ -79,7 +79,7 @@ extension Scheduler {
     /// Answers a request from the hit index, if possible, before it has any cost.
     private func answerFromMemory(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: LoadPlan,
-        _ names: RequestNames, in batch: PrefetchBatch.ID?
+        _ names: RequestNames, in batch: PrefetchBatch?
     ) -> Bool {
         guard let (entry, block) = claimHit(terms, plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
@@ -111,7 +111,7 @@ extension Scheduler {
     @discardableResult
     func enlist(
         _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ admitted: AdmittedRequest,
-        in batch: PrefetchBatch.ID? = nil
+        in batch: PrefetchBatch? = nil
     ) -> LiveRequest.ID {
         let upload = admitted.upload
         if let upload { dispatcher.hold(upload.block) }
@@ -126,7 +126,7 @@ extension Scheduler {
                 admitted: admitted,
                 priority: load.image.priority, remainingStages: admitted.plan.remainingStages))
         if let batch {
-            requests[id].seats.seat = prefetching.join(id, batch)
+            requests[id].seats.seat = batch.members.join(id)
         } else {
             tokens[load.token] = id
             assignSeat(id, isOlder: upload != nil)

@@ -6,8 +6,8 @@ extension Scheduler {
     func cancel(_ token: Token, of client: ClientID) {
         if let id = tokens[token] {
             if requests[id].client == client { end(id, Self.cancelled) }
-        } else if let id = prefetching.tokens[token], prefetching.batches[id].client == client {
-            cancelBatch(id)
+        } else if let batch = batch(token, of: client) {
+            cancelBatch(batch)
         }
     }
 
@@ -15,23 +15,20 @@ extension Scheduler {
     /// also a group, identified by its token.
     func cancelGroup(_ group: GroupID, of client: ClientID) {
         pendingTransitions.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
-        if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
-        {
-            cancelBatch(id)
-        }
+        if let batch = batch(Token(group.value), of: client) { cancelBatch(batch) }
     }
 
     /// Ends a request or batch of any client.
     func cancelAny(_ token: Token) {
         if let id = tokens[token] { return end(id, Self.cancelled) }
-        if let id = prefetching.tokens[token] { cancelBatch(id) }
+        if let batch = prefetching.batches[token] { cancelBatch(batch) }
     }
 
     /// Ends the members of a group of any client. Group IDs are random, like tokens.
     func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
         pendingTransitions.cancel(members, of: group, by: nil)
-        if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
+        if let batch = prefetching.batches[Token(group.value)] { cancelBatch(batch) }
     }
 
     /// Handles the departure of a client: its requests end, a few per event. Detached requests

@@ -138,7 +138,7 @@ extension Scheduler {
 
     /// Records the end of a URL of a batch; nothing is delivered.
     func memberEnded(
-        _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
+        _ batch: PrefetchBatch, _ url: String, _ outcome: Reply.Outcome
     ) {
         shared.counters.prefetched += 1
         prefetching.ended(batch, url, outcome)

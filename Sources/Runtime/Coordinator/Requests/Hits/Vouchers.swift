@@ -224,7 +224,7 @@ extension Scheduler {
         hits.touches.count(with: ticket.place.block) < limits.touchedMax
             && hits.stands(ticket, at: now)
             && clients.keys.contains(client) && (tokens.isEmpty || !tokens.keys.contains(token))
-            && (prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token))
+            && (prefetching.batches.isEmpty || !prefetching.batches.keys.contains(token))
     }
 
     /// Handles a change of the configuration or of a secret. Keys are derived again, and earlier
