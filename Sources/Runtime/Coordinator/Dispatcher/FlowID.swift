@@ -2,79 +2,47 @@ import Model
 
 /// The flow in which a job is queued. Within a class and rank, flows are served in fair turns, by
 /// cost (`FairQueue`).
-enum FlowID: Hashable, Sendable {
-    /// Jobs that were assigned before and were put back. They have already been charged and go
-    /// first. The payload is the session they belong to, or `nil` for the coordinator's own work.
-    case requeued(Session?)
+struct FlowID: Hashable, Sendable {
+    /// The session, or one of the HTTP clients that it acts for; `nil` for the coordinator's own
+    /// work.
+    let session: Session?
+    /// Whether its jobs were assigned before and were put back. They have already been charged and
+    /// go first.
+    let isRequeued: Bool
+
     /// The coordinator's own work.
-    case coordinator
-    /// A client's session, or one of the HTTP clients that it acts for.
-    case client(Session)
+    static let coordinator = FlowID(session: nil, isRequeued: false)
+
+    static func client(_ session: Session) -> FlowID {
+        FlowID(session: session, isRequeued: false)
+    }
 
     /// A session, the owner of its share, and the HTTP client that it acts for.
     struct Session: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
         /// The number that a gateway gave the HTTP client; 0 means none in particular.
-        let httpClient: UInt64
-
-        init(client: ClientID, owner: ShareOwner, httpClient: UInt64 = 0) {
-            self.client = client
-            self.owner = owner
-            self.httpClient = httpClient
-        }
+        var httpClient: UInt64 = 0
     }
 
     /// The flow for jobs of this one that were put back.
-    var asRequeued: FlowID {
-        switch self {
-        case .requeued: self
-        case .coordinator: .requeued(nil)
-        case .client(let session): .requeued(session)
-        }
-    }
+    var asRequeued: FlowID { FlowID(session: session, isRequeued: true) }
 
     /// The flow that holds the slots of this flow's running jobs.
-    var holder: FlowID {
-        if case .requeued(let session) = self {
-            return session.map { .client($0) } ?? .coordinator
-        }
-        return self
-    }
+    var holder: FlowID { FlowID(session: session, isRequeued: false) }
 
     /// The owner whose flows take turns and share slots with this one.
-    var owner: FlowOwner {
-        switch self {
-        case .requeued(let session): FlowOwner(isRequeued: true, owner: session?.owner)
-        case .coordinator: FlowOwner(isRequeued: false, owner: nil)
-        case .client(let session): FlowOwner(isRequeued: false, owner: session.owner)
-        }
-    }
+    var owner: FlowOwner { FlowOwner(isRequeued: isRequeued, owner: session?.owner) }
 
     /// Whether the flow is that of an HTTP client.
-    var isOfHTTPClient: Bool {
-        switch self {
-        case .requeued(let session): session?.httpClient ?? 0 != 0
-        case .coordinator: false
-        case .client(let session): session.httpClient != 0
-        }
-    }
-
-    /// Whether its jobs were assigned before and were put back.
-    var isRequeued: Bool {
-        if case .requeued = self { return true }
-        return false
-    }
+    var isOfHTTPClient: Bool { session?.httpClient ?? 0 != 0 }
 }
 
 /// A tie-breaker: smaller flows go first.
 extension FlowID: Comparable {
     private var order: (UInt8, UInt64, UInt64) {
-        switch self {
-        case .requeued(let session): (0, session?.client.value ?? 0, session?.httpClient ?? 0)
-        case .coordinator: (1, 0, 0)
-        case .client(let session): (2, session.client.value, session.httpClient)
-        }
+        let rank: UInt8 = isRequeued ? 0 : session == nil ? 1 : 2
+        return (rank, session?.client.value ?? 0, session?.httpClient ?? 0)
     }
 
     static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
