@@ -183,7 +183,9 @@ extension WorkGraph {
             transcode.material.key == key && transcode.material.source != node
                 && !transcode.material.isRevalidation
         }
-        restartOverlays(of: key, exceptOf: node)
+        restartOverlays {
+            $0.name.key.source == key && $0.source != node && !$0.name.origin.isRevalidation
+        }
         for other in results.ids where results.contains(other) {
             let result = results[other]
             guard result.name.key.decode.source == key, result.source != node,
@@ -193,16 +195,13 @@ extension WorkGraph {
         }
     }
 
-    /// Restarts overlays that are still loading; otherwise the older bytes would be stored when
-    /// they arrive. Consumers that already have pixels keep them, because no key identifies their
-    /// version.
-    private func restartOverlays(of key: SourceKey, exceptOf newest: SourceNode.ID) {
-        for other in decodes.ids where decodes.contains(other) {
-            let decode = decodes[other]
-            guard decode.name.key.isOverlay, decode.name.key.source == key,
-                decode.source != newest, !decode.name.origin.isRevalidation
-            else { continue }
-            if decode.pixels == nil { tearDown(other, .afresh) } else { decodes.close(other) }
+    /// Restarts matching overlays that are still loading; otherwise the older bytes would be stored
+    /// when they arrive. Consumers that already have pixels keep them, because no key identifies
+    /// their version.
+    private func restartOverlays(where isMeant: (DecodeNode) -> Bool) {
+        for node in decodes.ids where decodes.contains(node) {
+            guard decodes[node].name.key.isOverlay, isMeant(decodes[node]) else { continue }
+            if decodes[node].pixels == nil { tearDown(node, .afresh) } else { decodes.close(node) }
         }
     }
 }
@@ -213,13 +212,13 @@ extension WorkGraph {
     /// Restarts affected work. Must be called once the removal is queued, so that subsequent
     /// queries run after it.
     func beginAfresh(after work: EntryWork) {
-        for id in encodings(concernedBy: work) where transcodes.contains(id) { endTranscode(id) }
+        let encodings = transcodes.ids.filter { concerns(work, transcodes[$0]) }
+        for id in encodings where transcodes.contains(id) { endTranscode(id) }
         // If disk entries are kept, the bytes are not being rejected.
         guard work.tiers.contains(.disk) else { return }
-        let layout = layout
-        endTails { Self.removes(work, $0, tags: $1, in: layout) }
-        let concerned = sources(concernedBy: work)
-        restartOverlays(of: concerned)
+        endTails { removes(work, $0, tags: $1) }
+        let concerned = Set(sources.ids.filter { concerns(work, $0) })
+        restartOverlays { $0.source.map(concerned.contains) ?? false }
         for node in results.ids where results.contains(node) {
             let isDerived = results[node].source.map { concerned.contains($0) } ?? false
             if isDerived || concerns(work, results[node]) { beginAfresh(node) }
@@ -231,14 +230,6 @@ extension WorkGraph {
         for node in validities.ids where removes(work, validities[node].key.text, tags: nil) {
             validities[node].isOutdated = true
         }
-    }
-
-    private func encodings(concernedBy work: EntryWork) -> [TranscodeNode.ID] {
-        transcodes.ids.filter { concerns(work, transcodes[$0]) }
-    }
-
-    private func sources(concernedBy work: EntryWork) -> Set<SourceNode.ID> {
-        Set(sources.ids.filter { concerns(work, $0) })
     }
 
     /// Subscribers that already have an image keep waiting for the origin; its response is
@@ -257,21 +248,6 @@ extension WorkGraph {
         }
         endStores(of: node)
         tidy(node)
-    }
-
-    /// Restarts overlays that are still loading. Consumers that already have pixels keep them,
-    /// because no key identifies the version of an overlay.
-    private func restartOverlays(of concerned: Set<SourceNode.ID>) {
-        for node in decodes.ids where decodes.contains(node) {
-            guard decodes[node].name.key.isOverlay,
-                decodes[node].source.map({ concerned.contains($0) }) ?? false
-            else { continue }
-            if decodes[node].pixels == nil {
-                tearDown(node, .afresh)
-            } else {
-                decodes.close(node)
-            }
-        }
     }
 
     /// Whether a source may have the bytes of a removed entry. A source from the cache may be of
@@ -309,13 +285,6 @@ extension WorkGraph {
     /// Whether the entry with this text is removed in any of its caches.
     private func removes(
         _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
-    ) -> Bool {
-        Self.removes(work, text, tags: tags, ofAnyAge: ofAnyAge, in: layout)
-    }
-
-    private static func removes(
-        _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false,
-        in layout: CacheLayout
     ) -> Bool {
         guard !layout.isEmpty else { return work.removes(text, tags: tags, ofAnyAge: ofAnyAge) }
         return layout.texts(ofStored: text).contains {

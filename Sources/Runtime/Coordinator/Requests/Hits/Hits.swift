@@ -48,22 +48,13 @@ struct Hits: Sendable {
     var count: Int { index.count }
 
     /// The entry of a key unless it has expired. Returns `nil` if the cache is now an external one.
-    func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
-        guard !composites.isExternal(key) else { return nil }
-        if let entry = index.entry(for: key, at: now) { return entry }
-        guard !composites.isEmpty else { return nil }
-        return composites.entry(for: key, in: index, at: now)?.entry
-    }
+    func entry(for key: String, at now: Instant) -> HitIndex.Entry? { find(key, at: now)?.entry }
 
-    /// Like `entry(for:at:)`, but returns only entries that remain the answer for as long as they
-    /// exist.
-    private func lastingEntry(for key: String, at now: Instant) -> HitIndex.Entry? {
+    /// Returns the entry of a key, and whether it remains the answer for as long as it exists.
+    private func find(_ key: String, at now: Instant) -> (entry: HitIndex.Entry, lasts: Bool)? {
         guard !composites.isExternal(key) else { return nil }
-        if let entry = index.entry(for: key, at: now) { return entry }
-        guard !composites.isEmpty,
-            let (entry, lasts) = composites.entry(for: key, in: index, at: now)
-        else { return nil }
-        return lasts ? entry : nil
+        if let entry = index.entry(for: key, at: now) { return (entry, true) }
+        return composites.isEmpty ? nil : composites.entry(for: key, in: index, at: now)
     }
 
     mutating func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
@@ -98,7 +89,7 @@ struct Hits: Sendable {
         _ image: ImageRequest, _ terms: LoadTerms, _ names: RequestNames, at now: Instant,
         ifFreshAt calendarNow: Int64? = nil
     ) -> HitTicket? {
-        guard let term, let entry = lastingEntry(for: names.result, at: now),
+        guard let term, let (entry, lasts) = find(names.result, at: now), lasts,
             !ResultBlocks.isLarge(entry.reference)
         else { return nil }
         var freshness: HitTicket.Freshness?
