@@ -21,7 +21,7 @@ struct Coordinator: ~Copyable {
     let listenerSocketList: [ListenerSocket]
     let began = Instant.now()
 
-    var scheduler: Scheduler
+    let scheduler: Scheduler
     /// The newest prefetch reports of this turn.
     var prefetchReports: [ClientID: [Token: PrefetchReport]] = [:]
     var actions: [SchedulerAction] = []

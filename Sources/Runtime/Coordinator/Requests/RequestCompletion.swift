@@ -12,7 +12,7 @@ extension Scheduler {
             reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
             cacheType: hit.tier, key: request.names.shownResultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
-        image.explanation = Explanation(request.admitted, image)
+        image.explanation = Explanation(request.image, request.plan, image)
         image.digest = hit.metadata.digest
         if request.image.context.wantsExtendedData {
             image.extendedData = hit.metadata.extendedData
@@ -45,7 +45,7 @@ extension Scheduler {
     func explained(_ product: FinishedProduct, for id: LiveRequest.ID) -> DeliveredImage {
         var image = product.image
         let admitted = requests[id].admitted
-        image.explanation = Explanation(admitted, image, product: product)
+        image.explanation = Explanation(admitted.image, admitted.plan, image, product: product)
         image.validity = reportedValidity(product.caching, product.mark, of: admitted)
         if requests[id].image.context.wantsExtendedData {
             image.extendedData = product.extendedData
@@ -360,13 +360,6 @@ extension Scheduler {
 
 // Explains how the image of a request was produced, as far as the coordinator and its workers know.
 extension Explanation {
-    /// Returns `nil` if the request didn't ask for an explanation.
-    init?(
-        _ admitted: AdmittedRequest, _ image: DeliveredImage, product: FinishedProduct? = nil
-    ) {
-        self.init(admitted.image, admitted.plan, image, product: product)
-    }
-
     /// Returns `nil` if the request didn't ask for an explanation.
     init?(
         _ request: ImageRequest, _ plan: LoadPlan, _ image: DeliveredImage,
