@@ -1,5 +1,5 @@
-import Glibc
 import CommandLineInterface
+import Glibc
 import Imagebus
 import Model
 import Synchronization
