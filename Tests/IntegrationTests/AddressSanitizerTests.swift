@@ -6,7 +6,7 @@ extension RealProcesses {
     struct AddressSanitizerTests {
         @Test func aThousandMixedRequestsEndAsTheyShould() async throws {
             let origin = try Self.origin()
-            try await withClient { stack, client in
+            try await withClient { (stack, client) async throws in
                 var expected: [ErrorCode?] = []
                 var tasks: [LoadTask] = []
                 for number in 0..<1000 {

@@ -28,7 +28,7 @@ extension RealProcesses {
 
         @Test func aGroupIsCancelledAsAWhole() async throws {
             let slow = try SlowImage()
-            try await withClient { _, client in
+            try await withClient { (_, client) async throws in
                 let group = GroupID(Identifier128(high: 1, low: 2))
                 let url = slow.origin.url("/slow.jpg")
                 let members = (1...5).map {

@@ -135,7 +135,7 @@ extension RealProcesses {
                     place.path,
                 ])
             let status = ["status", "--runtime-dir", place.path]
-            try await pollUntil("serve") { try CommandLineRun(status).end().exitStatus == 0 }
+            try pollUntil("serve") { try CommandLineRun(status).end().exitStatus == 0 }
             try run.send(.hangUp)
             #expect(try CommandLineRun(status).end().exitStatus == 0)
             try run.send(.terminate)

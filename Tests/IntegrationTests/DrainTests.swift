@@ -137,7 +137,7 @@ extension RealProcesses {
         }
 
         @Test func onlyOperatorsDrain() async throws {
-            try await withClient { _, client in
+            try await withClient { (_, client) async throws in
                 await #expect(throws: ImageError.self) {
                     _ = try await OperatorClient(client).drain(.decode)
                 }

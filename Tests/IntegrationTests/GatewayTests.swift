@@ -49,7 +49,7 @@ extension RealProcesses {
                 waits.get(path("/a.jpg"))
                 #expect(await origin.waitForRequest("/a.jpg"))
                 try gateway.send(.terminate)
-                try await pollUntil("/ready to say no") {
+                try pollUntil("/ready to say no") {
                     asks.get("/ready")
                     return asks.whole().status == 503
                 }

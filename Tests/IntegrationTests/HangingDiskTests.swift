@@ -23,7 +23,9 @@ extension RealProcesses {
         }
 
         /// Without a memory tier, so that each load queries the disk.
-        private func withDisk(_ body: (StackHarness) async throws -> Void) async throws {
+        private func withDisk(
+            _ body: (StackHarness, ImagebusClient) async throws -> Void
+        ) async throws {
             let mount = try PrivateMount(image: folder.file("image"), bytes: 64 << 20)
             try await withClient(
                 ["--allow-private-networks", "--memory-cache", "no"], cacheMount: mount,
@@ -84,7 +86,7 @@ extension RealProcesses {
         @Test func aStackEndsWhoseCacheHangsInTheKernel() async throws {
             route("/0", images[0])
             route("/1", images[1])
-            try await withDisk { stack in
+            try await withDisk { stack, _ in
                 #expect(try await load("/0", stack.client()).storedTiers == .disk)
                 let disk = try FrozenDisk(stack.cacheDirectory)
                 #expect(try await load("/1", stack.client()).bytes?.array == images[1])

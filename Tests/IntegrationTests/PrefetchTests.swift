@@ -44,7 +44,7 @@ extension RealProcesses {
 
         @Test func aLoadOfTheLastURLOfAThousandIsServedNext() async throws {
             let (origin, urls) = try origin(1_000)
-            try await withClient { _, client in
+            try await withClient { (_, client) async throws in
                 let task = client.prefetch(urls, template: template)
                 let finished = Mutex(0)
                 let watcher = Task {
@@ -63,7 +63,7 @@ extension RealProcesses {
 
         @Test func itGoesOnUnderTheNextCoordinator() async throws {
             let (origin, urls) = try origin(200)
-            try await withClient { stack, client in
+            try await withClient { (stack, client) async throws in
                 let task = client.prefetch(urls, template: template)
                 for await _ in task.progress { break }
                 #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)

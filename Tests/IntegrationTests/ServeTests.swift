@@ -106,7 +106,7 @@ extension RealProcesses {
                 #expect(!end.errorText.isEmpty)
             }
             try await withStack(["--download", "0"]) { stack in
-                try stack.run(["health"]).expect(1, "download")
+                _ = try stack.run(["health"]).expect(1, "download")
             }
         }
 

@@ -3,6 +3,8 @@ import Testing
 
 /// What documents and comments refer to exists.
 @Suite struct DocumentTests {
+    /// The first byte of the section sign in UTF-8.
+    private static let signByte: UInt8 = 0xC2
     private static let folders = "Sources|Tests|Proto|scripts|docker|Examples|deploy|docs"
 
     @Test func documentsPointAtWhatIsThere() throws {
@@ -65,7 +67,8 @@ import Testing
         var count = 0
         for path in RepositoryFiles.paths() where Self.mayCite(path) {
             let name = path.firstMatch(of: /Proto\/([A-Z]+)\.md/).map { String($0.output.1) }
-            for (index, line) in RepositoryFiles.lines(of: path).enumerated() {
+            let lines = RepositoryFiles.lines(of: path).enumerated()
+            for (index, line) in lines where line.utf8.contains(Self.signByte) {
                 for (document, number) in Self.citations(in: line, of: name) {
                     let isThere = sections[document]?.contains(number) == true
                     #expect(isThere, "\(path):\(index + 1): no \(number) in \(document)")

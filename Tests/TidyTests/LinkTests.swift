@@ -28,7 +28,7 @@ import Testing
     private static let system: Set = ["c", "m", "gcc_s", "stdc++", "pthread", "dl", "rt"]
 
     @Test(arguments: allowed.keys.sorted())
-    func aProgramLinksOnlyWhatItsListHas(program: String) throws {
+    func programLinksOnlyWhatItsListHas(program: String) throws {
         for folder in try Self.foldersOfPrograms() {
             let path = folder + "/" + program
             let output = try Tool.run(["readelf", "--dynamic", "--wide", path])

@@ -23,7 +23,7 @@ extension RealProcesses {
         @Test func aDrawingThatCrashesInTwoSizesIsNotTriedInOthers() async throws {
             origin.route("/bad.svg", .bytes(Self.crashing))
             origin.route("/good.svg", .bytes(Drawings.svgQuarters()))
-            try await withGateway(stack: Self.arguments) { gateway, stack in
+            try await withGateway(stack: Self.arguments) { (gateway, stack) async throws in
                 for width in 40..<50 {
                     #expect(try gateway.get(path("/bad.svg", width: width)).status == 422)
                 }

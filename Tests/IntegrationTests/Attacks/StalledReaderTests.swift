@@ -63,7 +63,7 @@ extension RealProcesses {
                     8, ofHTTPClients: Self.httpClients, at: gateway.port
                 ) { _ in bench.path("/a.jpg", "") }
                 #expect(stalled.answers().count { $0.status == 200 } == 8)
-                try await pollUntil("the end of stalled readers", timeout: .seconds(120)) {
+                try pollUntil("the end of stalled readers", timeout: .seconds(120)) {
                     try metrics(gateway)["unread_bytes"] == 0
                 }
                 #expect(try metrics(gateway)["slow_readers_total"] ?? 0 == 8)

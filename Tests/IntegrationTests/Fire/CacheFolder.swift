@@ -9,7 +9,7 @@ struct CacheFolder {
     /// Waits until the leftovers of a kill are removed, which the cache does step by step.
     func expectSwept(within limit: Duration = defaultTimeout) async throws {
         // There is no event for the cache's progress.
-        try await pollUntil("a clean cache directory", timeout: limit) { try leftovers().isEmpty }
+        try pollUntil("a clean cache directory", timeout: limit) { try leftovers().isEmpty }
     }
 
     /// The index is valid and consistent with the files.

@@ -91,7 +91,7 @@ private struct CacheKiller {
     /// The running process, or the next one.
     private func cache() async throws -> ObservedProcess {
         var cache: ObservedProcess?
-        try await pollUntil("a process of the cache") {
+        try pollUntil("a process of the cache") {
             cache = stack.processes("cache").first
             return cache != nil
         }

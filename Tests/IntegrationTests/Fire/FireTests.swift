@@ -62,7 +62,7 @@ extension RealProcesses {
 
         /// A supervisor keeps the segments of ended processes for their readers for two seconds.
         private func expectNoOrphans(_ stack: StackHarness, _ report: StatusReport) async throws {
-            try await pollUntil("segments of the living alone", timeout: .seconds(45)) {
+            try pollUntil("segments of the living alone", timeout: .seconds(45)) {
                 try WorkerKind.workers.allSatisfy { kind in
                     let folders = ["arena/\(kind.name)"] + (kind == .cache ? ["results"] : [])
                     return try folders.allSatisfy { folder in

@@ -167,7 +167,7 @@ extension RealProcesses {
                 // The file no longer has operators, so the coordinator no longer permits removals.
                 _ = folder.configuration("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}")
                 try stack.send(.hangUp)
-                try await pollUntil("a refusal") {
+                try pollUntil("a refusal") {
                     try ask("POST", "/-/purge?tag=none").status == 403
                 }
                 #expect(try counts() == [2, 2, 2])
@@ -249,7 +249,7 @@ extension RealProcesses {
                 #expect(photo.requestCount == 2)
                 folder.write("another-token-of-ours\n", to: "tokens")
                 try stack.send(.hangUp)
-                try await pollUntil("the new tokens") { try ask("PURGE", path()).status == 401 }
+                try pollUntil("the new tokens") { try ask("PURGE", path()).status == 401 }
                 let other = "Authorization: Bearer another-token-of-ours\r\n"
                 #expect(try ask("PURGE", path(), fields: other).status == 200)
             }

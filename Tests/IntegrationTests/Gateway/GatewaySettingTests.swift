@@ -174,7 +174,7 @@ extension RealProcesses {
                 #expect(other.field("Content-Type") == "image/jpeg" && other.field("Vary") == nil)
                 _ = folder.write(yaml(20), to: "imagebus.yaml")
                 try stack.send(.hangUp)
-                try await pollUntil("the new size") { try width() == 20 }
+                try pollUntil("the new size") { try width() == 20 }
             }
         }
     }

@@ -172,7 +172,7 @@ extension RealProcesses {
             silent = []
             // A client that had all connections of its address is served again once the server has
             // noticed that they are closed.
-            try await pollUntil("an answer to the address of all", timeout: .seconds(60)) {
+            try pollUntil("an answer to the address of all", timeout: .seconds(60)) {
                 try gateway.get("/live").status == 200
             }
         }
