@@ -11,9 +11,9 @@ import Model
 ///                 └───────────────────┘ worker lost
 ///
 /// Calls change the state at once. Instructions to workers are actions of the current event;
-/// completions accumulate in a queue, which the caller drains while handling the same event. Nothing
-/// that a worker reports is trusted: references are verified, and a worker that sends an invalid one
-/// loses its session.
+/// completions accumulate in a queue, which the caller drains while handling the same event.
+/// Nothing that a worker reports is trusted: references are verified, and a worker that sends an
+/// invalid one loses its session.
 final class Dispatcher {
     let limits: DispatchLimits
 

@@ -43,8 +43,8 @@ struct BatchOperation: Sendable {
     let step: Step
     /// A block of `results/`, held until the last request has its reply.
     let block: BlockHandle?
-    /// Whether the text that was queried and missed was stored in the meantime, so that the requests
-    /// must query again.
+    /// Whether the text that was queried and missed was stored in the meantime, so that the
+    /// requests must query again.
     var isOvertaken = false
     /// The affected requests, some of which may have ended.
     private var members: [LiveRequest.ID]

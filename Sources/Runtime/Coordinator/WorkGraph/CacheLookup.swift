@@ -56,7 +56,7 @@ extension WorkGraph {
         let subscribers = lookups[node].consumers.members
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        end(subscribers, .found(hit, Self.timings(job)), block: block)
+        notify(subscribers, .found(hit, Self.timings(job)), block: block)
     }
 
     private static func timings(_ job: Completion.Ended) -> StageTimings {
@@ -72,7 +72,7 @@ extension WorkGraph {
         let query = lookups[node].query
         let subscribers = lookups[node].consumers.members
         retire(node)
-        end(subscribers, .missed(query.key, query.tiers, Self.timings(job)))
+        notify(subscribers, .missed(query.key, query.tiers, Self.timings(job)))
     }
 
     private func ask(_ node: LookupNode.ID) {
@@ -188,6 +188,6 @@ extension WorkGraph {
     private func answer(_ node: ValidityNode.ID, _ news: Validity?) {
         let (subscribers, timings) = (validities[node].consumers.members, validities[node].timings)
         retire(node)
-        end(subscribers, .validity(news, timings))
+        notify(subscribers, .validity(news, timings))
     }
 }

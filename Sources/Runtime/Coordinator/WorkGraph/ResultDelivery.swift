@@ -62,7 +62,7 @@ extension WorkGraph {
         {
             emit(.kept(product, block, subscriber.id, standBy(subscriber, result, image, block)))
         }
-        end(
+        notify(
             subscribers.filter { !$0.request.waitsForStores || !isLast($0) }, .produced(product),
             block: block)
     }

@@ -97,7 +97,7 @@ final class WorkGraph {
     }
 
     /// Queues the outcome of what subscribers waited for.
-    func end(
+    func notify(
         _ subscribers: [Subscriber], _ outcome: WorkGraphEvent.Outcome, block: BlockHandle? = nil
     ) {
         emit(subscribers) { .ended(outcome, block, $0) }
@@ -158,7 +158,7 @@ indirect enum WorkGraphEvent: Sendable {
     case answered(JobID, CacheReport.Outcome)
 
     /// The outcome of what subscribers waited for.
-    enum Outcome: Sendable {
+    indirect enum Outcome: Sendable {
         /// The cache has their result.
         case found(CacheHit, StageTimings)
         /// The cache doesn't have the result under this text in these tiers.

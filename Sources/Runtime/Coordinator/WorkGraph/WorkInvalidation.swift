@@ -21,7 +21,7 @@ extension WorkGraph {
     func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
         let subscribers = results[node].consumers.members
         retire(node)
-        end(subscribers, .disposed(teardownResult))
+        notify(subscribers, .disposed(teardownResult))
     }
 
     // MARK: - Overlays

@@ -38,7 +38,7 @@ extension WorkGraph {
     func start(_ part: CachePart, of job: CompositeCacheJob) {
         switch part {
         case .own(let work): run(job.submission.with(work, job.urgency), as: part, of: job)
-        case .external(let cache, let name, let work): ask(cache, name, work, part, of: job)
+        case .external(let cache, let name, let work): question(cache, name, work, part, of: job)
         }
     }
 
@@ -50,7 +50,7 @@ extension WorkGraph {
 
     // MARK: - External caches
 
-    private func ask(
+    private func question(
         _ cache: ExternalCache, _ name: String, _ work: JobWork, _ part: CachePart,
         of job: CompositeCacheJob
     ) {
@@ -59,7 +59,7 @@ extension WorkGraph {
             // A distrusted text is a miss, and its removal is retried.
             guard !compositeJobs.isDistrusted(text) else {
                 compositeJobs.count(cache.pool, .skipped)
-                return remove(text, from: cache, name)
+                return removeElsewhere(text, from: cache, name)
             }
             // An entry check reports the current state instead of waiting for stores.
             if case .query = work, compositeJobs.storing[text] != nil {
@@ -115,7 +115,7 @@ extension WorkGraph {
     }
 
     /// Starts a removal from an external cache that nothing waits for.
-    private func remove(_ text: String, from cache: ExternalCache, _ name: String) {
+    private func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String) {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
         beginTail(
             [.external(cache, name: name, work)], Submission(JobSpec(work), .unbounded(.low)))
@@ -256,7 +256,7 @@ extension WorkGraph {
             guard case .external(let cache, let name, _) = copy.part, let text = copy.part.text
             else { return }
             compositeJobs.count(cache.pool, .refused)
-            remove(text, from: cache, name)
+            removeElsewhere(text, from: cache, name)
         case .success, .failure: break
         }
     }
