@@ -384,9 +384,9 @@ struct FairShare: Sendable {
     /// Counts a slot as occupied by a flow.
     mutating func occupy(_ flow: FlowID) {
         count += 1
-        held[flow, default: 0] += 1
-        owners[flow.owner, default: Owner()].count += 1
-        if held[flow] == 1 { owners[flow.owner]?.flows += 1 }
+        let own = count(of: flow) + 1
+        held[flow] = own
+        count(flow.owner, by: 1, flows: own == 1 ? 1 : 0)
     }
 
     /// Counts a slot that a flow occupied as free.
@@ -394,8 +394,13 @@ struct FairShare: Sendable {
         count -= 1
         let left = count(of: flow) - 1
         held[flow] = left > 0 ? left : nil
-        owners[flow.owner]?.count -= 1
-        if left == 0 { owners[flow.owner]?.flows -= 1 }
-        if owners[flow.owner]?.count == 0 { owners[flow.owner] = nil }
+        count(flow.owner, by: -1, flows: left == 0 ? -1 : 0)
+    }
+
+    private mutating func count(_ owner: FlowOwner, by change: Int, flows: Int) {
+        var known = owners[owner] ?? Owner()
+        known.count += change
+        known.flows += flows
+        owners[owner] = known.count > 0 ? known : nil
     }
 }

@@ -75,7 +75,7 @@ extension Dispatcher {
 }
 
 /// All workers, with round-robin state.
-struct WorkerRoster: Sendable {
+struct WorkerRoster {
     var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
@@ -161,7 +161,7 @@ struct WorkerRoster: Sendable {
 }
 
 /// A connected worker.
-struct LiveWorker: Sendable {
+final class LiveWorker {
     let kind: WorkerKind
     let pool: PoolID
     /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
@@ -173,8 +173,12 @@ struct LiveWorker: Sendable {
     private(set) var expendableJobs = 0
     var isDraining = false
 
+    init(kind: WorkerKind, pool: PoolID, window: Int) {
+        (self.kind, self.pool, self.window) = (kind, pool, window)
+    }
+
     /// Adjusts the counts of jobs for a job with the given share.
-    mutating func count(_ change: Int, as share: PlaceShare) {
+    func count(_ change: Int, as share: PlaceShare) {
         jobs += change
         switch share {
         case .full: break

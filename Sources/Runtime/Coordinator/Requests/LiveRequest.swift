@@ -145,7 +145,7 @@ struct LiveRequest: SlotMapElement {
 }
 
 /// A connected client, and its requests without a terminal reply.
-struct LiveClient: Sendable {
+final class LiveClient {
     /// The incarnation of the process, which owns its tokens.
     let incarnation: Incarnation
     /// The owner of the share that it uses.
@@ -176,17 +176,17 @@ struct LiveClient: Sendable {
 
     /// The requests of a group if their class must change to this one; `nil` if all have it
     /// already.
-    mutating func members(of group: GroupID, toBecome priority: Priority) -> [LiveRequest.ID]? {
+    func members(of group: GroupID, toBecome priority: Priority) -> [LiveRequest.ID]? {
         guard let known = groups[group], known.priority != priority else { return nil }
         groups[group]?.priority = priority
         return known.seats.members
     }
 
     /// Records that a member has its own class.
-    mutating func differs(in group: GroupID) { groups[group]?.priority = nil }
+    func differs(in group: GroupID) { groups[group]?.priority = nil }
 
     /// Adds a request; the returned seats are needed for `leave`.
-    mutating func join(_ request: LiveRequest.ID, group: GroupID?) -> LiveRequest.Seats {
+    func join(_ request: LiveRequest.ID, group: GroupID?) -> LiveRequest.Seats {
         guard let group else { return LiveRequest.Seats(seat: requests.join(request)) }
         groups[group, default: Group()].priority = nil
         return LiveRequest.Seats(
@@ -194,12 +194,12 @@ struct LiveClient: Sendable {
     }
 
     /// Assigns a slot to a request; an older request gets it only if it is free.
-    mutating func assign(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
+    func assign(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
         if !isOlder || slots[slot] == nil { slots[slot] = request }
     }
 
     /// Removes a request that got its terminal reply.
-    mutating func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
+    func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
         requests.leave(request.seats.seat)
         if let slot = request.slot, slots[slot] == id { slots[slot] = nil }
         guard let group = request.group, let groupSeat = request.seats.groupSeat else { return }
