@@ -1,4 +1,3 @@
-import CMessages
 public import Model
 
 /// Why a message is rejected. Received messages are never trusted, so every error is attributed to

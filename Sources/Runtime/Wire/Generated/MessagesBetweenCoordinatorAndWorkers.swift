@@ -72,7 +72,7 @@ extension Job: WireMessage {
     typealias Form = Imagebus__V1__Job
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__job__init }
     static var blank: Self {
-        Self(id: .blank, attempt: 0, work: .fetch(.blank), millisecondsLeft: 0, priority: .blank)
+        Self(id: .blank, attempt: 0, work: .query(.blank), millisecondsLeft: 0, priority: .blank)
     }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {

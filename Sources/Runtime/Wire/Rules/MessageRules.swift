@@ -1,4 +1,3 @@
-import CMessages
 import Model
 
 // The rules that the options `check` and `via` of imagebus.proto name, which concern several fields
