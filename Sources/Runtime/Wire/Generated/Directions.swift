@@ -119,6 +119,8 @@ extension MessageEncoder {
 
 extension MessageDecoder {
     /// Decodes a message to a worker. Throws `unexpectedKind` for any other kind.
+    ///
+    /// Throws `versionRefused` if the coordinator rejected the version.
     public mutating func workerCommand(_ kind: MessageKind, _ body: RawSpan)
         throws(WireError) -> WorkerCommand
     {
@@ -328,6 +330,8 @@ extension MessageEncoder {
 
 extension MessageDecoder {
     /// Decodes a message to a client. Throws `unexpectedKind` for any other kind.
+    ///
+    /// Throws `versionRefused` if the coordinator rejected the version.
     public mutating func serverMessage(_ kind: MessageKind, _ body: RawSpan)
         throws(WireError) -> ServerMessage
     {
