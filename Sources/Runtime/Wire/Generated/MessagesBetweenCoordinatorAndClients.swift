@@ -325,7 +325,7 @@ extension CacheCommand: WireMessage {
         if map.has(true, &wire.pointee.maybe_tiers_case, 5) {
             try map.tiers(&tiers, &wire.pointee.tiers, "CacheCommand.tiers")
         } else {
-            tiers = .all
+            tiers = CacheTypes(rawValue: 3)
         }
         try map.part(
             &selection, unless: selection == .blank, &wire.pointee.selection,

@@ -130,7 +130,7 @@ extension NamedText {
     }
 }
 
-/// A pair whose name has at most `nameMax` and whose value at most `limit` bytes.
+/// A pair whose name has at most `nameBytes` and whose value at most `valueBytes` bytes.
 struct Detail<let nameBytes: Int, let valueBytes: Int>: NamedText {
     var name: String
     var value: String

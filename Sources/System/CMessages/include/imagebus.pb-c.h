@@ -912,7 +912,7 @@ struct  Imagebus__V1__Context
    */
   protobuf_c_boolean decode_to_hdr;
   /*
-   * [16 of ≤ 64] of letters, digits and ._:- (SEMANTICS 5.20)
+   * [16 of ≤ 64] 1 to 64 letters, digits and ._:- (SEMANTICS 5.20)
    */
   size_t n_tags;
   char **tags;
@@ -4307,7 +4307,7 @@ struct  Imagebus__V1__CacheCommand
   Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
   union {
     /*
-     * [sent; absent all; by tiers]
+     * [sent; absent 3; by tiers]
      */
     uint32_t tiers;
   };
