@@ -91,9 +91,6 @@ public struct FrontProcess: Hashable, Sendable {
     /// The active sandbox layers.
     public var sandbox: SandboxLayers
 
-    /// The maximum number of bytes of a name.
-    public static let nameBytesMax = 32
-
     /// Whether the name may be shown next to the processes of the stack: a word of lowercase
     /// letters that is not one of their names. Any client can claim any name.
     public var isPlain: Bool {
