@@ -194,7 +194,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
     /// an error their content is undefined.
     ///
     /// - Parameters:
-    ///   - targets: one for each of `planes`.
+    ///   - targets: one for each of `planes`, with a stride of at least its `paddedWidth`.
     ///   - isCancelled: called on this thread for every row of MCUs, and for a multi-scan file for
     ///     every row of every scan.
     /// - Throws: `corrupt`, `unsupported` (too many scans), `outOfMemory`, `cancelled`, `internal`

@@ -85,7 +85,7 @@ public enum Interleaving {
 }
 
 /// The alignment of all planes that a graph reads or writes: they and each of their rows start at a
-/// multiple of 64 bytes.
+/// multiple of 64 bytes, and the memory of the last row extends to one, too.
 ///
 /// zimg reads each row up to the next multiple of 64 bytes beyond its width and writes at most as
 /// far. Its output doesn't depend on those bytes.

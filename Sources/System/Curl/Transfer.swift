@@ -52,6 +52,8 @@ public final class Transfer {
     /// The number of body bytes received so far, before content codings are decoded.
     public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
+    // Timings and counters so far; final once the transfer has ended.
+
     /// When name resolution finished, relative to the start; 0 if the connection was reused.
     public var nameMicroseconds: Int64 { easy.offset(CURLINFO_NAMELOOKUP_TIME_T) }
 
