@@ -99,7 +99,8 @@ struct DoctorStack {
 
     var diskTier: DoctorResult? {
         guard case .success(let report)? = report else { return nil }
-        return report.caches.first.map { Self.diskTier($0) }
+        let degraded = report.caches.first { $0.disk == .degraded }
+        return (degraded ?? report.caches.first).map { Self.diskTier($0) }
     }
 
     /// Loads continue without a disk tier that doesn't work.
