@@ -8,7 +8,7 @@ enum RepositoryFiles {
         let names = DirectoryEntries.names(RepositoryRoot.file(folder))
         return names.filter { !$0.hasPrefix(".") }.flatMap { name in
             let path = folder.isEmpty ? name : "\(folder)/\(name)"
-            return name.contains(".") || !isFolder(path) ? [path] : paths(below: path)
+            return isFolder(path) ? paths(below: path) : [path]
         }
     }
 
