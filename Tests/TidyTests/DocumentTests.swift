@@ -10,6 +10,7 @@ import Testing
     @Test func documentsPointAtWhatIsThere() throws {
         let documents = RepositoryFiles.paths().filter { $0.hasSuffix(".md") }
         #expect(documents.contains("README.md"))
+        #expect(documents.contains("Sources/Client/Imagebus/Imagebus.docc/Tutorial.md"))
         for path in documents {
             for (index, line) in RepositoryFiles.lines(of: path).enumerated() {
                 for target in try Self.targets(in: line, of: path) {
@@ -23,6 +24,7 @@ import Testing
         let line = "[a](../docs/a.md#b) [c](https://d/e) [f](#g) `Sources/h.swift` `Sources/*/i`"
         #expect(
             try Self.targets(in: line, of: "Proto/A.md") == ["docs/a.md", "Sources/h.swift"])
+        #expect(try Self.targets(in: "[a](../b.md)", of: "A.md") == ["../b.md"])
     }
 
     /// The files of links, and of code spans that begin with a folder of the repository.
@@ -39,7 +41,7 @@ import Testing
     private static func resolved(_ target: Substring, from path: String) -> String {
         var parts = path.split(separator: "/").dropLast()
         for part in target.split(separator: "/") where part != "." {
-            if part == ".." { parts.removeLast() } else { parts.append(part) }
+            if part == "..", !parts.isEmpty { parts.removeLast() } else { parts.append(part) }
         }
         return parts.joined(separator: "/")
     }
@@ -84,7 +86,8 @@ import Testing
         let line = "(SEMANTICS \(sign)1.2, \(sign)3; RFC 9110 \(sign)5.6.1) PROTOCOL \(sign)4."
         let found = Self.citations(in: line, of: nil).map { "\($0) \($1)" }
         #expect(found == ["SEMANTICS 1.2", "SEMANTICS 3", "PROTOCOL 4"])
-        #expect(Self.citations(in: "\(sign)5", of: "WEB").map { "\($0) \($1)" } == ["WEB 5"])
+        let own = Self.citations(in: "RFC 9110 \(sign)1 is not meant, \(sign)5 is", of: "WEB")
+        #expect(own.map { "\($0) \($1)" } == ["WEB 5"])
     }
 
     private static func mayCite(_ path: String) -> Bool {
@@ -107,12 +110,13 @@ import Testing
             )?
             \u{A7}(?<number>\d+(?:\.\d+)*)
             /#
-        var last: String?
+        var last: (name: String, end: String.Index)?
         var found: [(String, String)] = []
         for match in line.matches(of: citation) {
-            let isFurther = match.output.joint != nil && last != nil
-            let name = match.output.name.map(String.init) ?? (isFurther ? last : own) ?? "none"
-            last = name
+            let isFurther = match.output.joint != nil && match.range.lowerBound == last?.end
+            let named = match.output.name.map(String.init)
+            let name = named ?? (isFurther ? last?.name : own) ?? "none"
+            last = (name: name, end: match.range.upperBound)
             let isExternal = name.contains { $0.isNumber } || name == "Trace Context"
             if !isExternal { found.append((name, String(match.output.number))) }
         }
