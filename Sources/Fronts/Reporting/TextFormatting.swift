@@ -1,4 +1,5 @@
 package import JSON
+import Model
 import ProcessRuntime
 
 /// Formats human-readable tables and numbers.
@@ -44,21 +45,10 @@ enum CalendarText {
     /// Formats milliseconds since 1970 as `2026-03-01T12:00:00Z`.
     static func text(_ milliseconds: UInt64) -> String {
         let seconds = milliseconds / 1_000
-        let date = date(ofDay: seconds / 86_400)
+        let date = HTTPDate.civil(Int(seconds / 86_400))
+        let day = "\(date.year)-\(two(UInt64(date.month)))-\(two(UInt64(date.day)))"
         let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
-        return "\(date)T\(two(hour)):\(two(minute)):\(two(second))Z"
-    }
-
-    /// Converts days since 1970 to a Gregorian date, using 400-year eras that begin in March.
-    private static func date(ofDay day: UInt64) -> String {
-        let shifted = day + 719_468
-        let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
-        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * ofYear + 2) / 153
-        let dayOfMonth = ofYear - (153 * month + 2) / 5 + 1
-        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-        return "\(year)-\(two(month < 10 ? month + 3 : month - 9))-\(two(dayOfMonth))"
+        return "\(day)T\(two(hour)):\(two(minute)):\(two(second))Z"
     }
 
     private static func two(_ number: UInt64) -> String { number < 10 ? "0\(number)" : "\(number)" }
