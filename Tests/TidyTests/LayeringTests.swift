@@ -117,8 +117,9 @@ import Testing
 
     /// The module that a line imports.
     private static func imported(_ line: String) -> String? {
-        line.prefixMatch(of: /(?:@\w+ )?(?:\w+ )?import (?:(?:struct|enum|class|func) )?(\w+)/)
-            .map { String($0.output.1) }
+        guard let first = line.utf8.first, "@fip".utf8.contains(first) else { return nil }
+        let form = /(?:@\w+ )?(?:\w+ )?import (?:(?:struct|enum|class|func) )?(\w+)/
+        return line.prefixMatch(of: form).map { String($0.output.1) }
     }
 
     /// The picture is written by `scripts/draw-modules`; it omits bindings.
