@@ -39,7 +39,7 @@ extension RealProcesses {
                 var last = first
                 for round in 1...40 {
                     photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)
-                    _ = try await admin.remove(photo.url)
+                    _ = try await admin.remove(EntrySelection(url: photo.url))
                     let next = try gateway.get(path())
                     #expect(next.status == 200 && next.body != last.body, "round \(round)")
                     for _ in 0..<5 { #expect(try gateway.get(path()).body == next.body) }
