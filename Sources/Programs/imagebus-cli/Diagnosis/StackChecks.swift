@@ -100,7 +100,10 @@ struct DoctorStack {
     var diskTier: DoctorResult? {
         guard case .success(let report)? = report else { return nil }
         let degraded = report.caches.first { $0.disk == .degraded }
-        return (degraded ?? report.caches.first).map { Self.diskTier($0) }
+        guard let cache = degraded ?? report.caches.first else {
+            return .ok("not known yet: the cache has just started")
+        }
+        return Self.diskTier(cache)
     }
 
     /// Loads continue without a disk tier that doesn't work.
