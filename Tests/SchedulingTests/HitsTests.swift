@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func anEvictionWithdrawsTheEntryOfItsBlock() throws {
-        var room = try Room()
+        let room = try Room()
         room.hits.withdraw(.evicted(room.handle(9)))
         #expect(room.fallen.isEmpty, "the block is unknown")
         room.hits.withdraw(.evicted(room.handle(1)))
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func aDenialWithdrawsTheAnswersOfItsSourceAndProfile() throws {
-        var room = try Room()
+        let room = try Room()
         room.hits.withdraw(try room.denial(.a, "shop"))
         #expect(room.fallen == [.aOfShop])
         #expect(room.hits.lastDenial == 7)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func aDrainWithdrawsAllForGood() throws {
-        var room = try Room()
+        let room = try Room()
         room.hits.withdraw(.drained)
         #expect(room.fallen == Set(Name.allCases))
         room.hits.withdraw(.reconfigured)
@@ -227,7 +227,7 @@ import Testing
     /// Otherwise the ticket would remain usable in messages when its word is reused for another
     /// voucher.
     @Test func aTicketFallsWithItsVoucherAndMayHaveAnother() throws {
-        var room = try Room { $0.vouchersMax = 5 }
+        let room = try Room { $0.vouchersMax = 5 }
         #expect(room.fallen.isEmpty)
         var ticket = try #require(room.tickets[.a])
         let other = try #require(room.tickets[.b]).unvouched

@@ -102,7 +102,7 @@ struct TableTests {
     @Test func anIndexOfHitsStaysBoundedWhateverIsPublished() {
         var limits = SchedulerLimits()
         limits.hitsMax = 10
-        var hits = Hits(limits)
+        let hits = Hits(limits)
         let cache = WorkerID(1)
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
         let now = Instant(nanoseconds: 0)

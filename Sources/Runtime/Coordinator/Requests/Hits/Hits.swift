@@ -10,7 +10,7 @@ import Model
 /// it invalidates answers accordingly. Answers become invalid only through `withdraw` or the expiry
 /// of their entry. A component that passes answers on must therefore follow `publish`, `withdraw`
 /// and the expiry.
-struct Hits: Sendable {
+final class Hits {
     private var index: HitIndex
     private var composites: CompositeHits
     /// Large blocks of `results/` and their readers.
@@ -57,20 +57,20 @@ struct Hits: Sendable {
         return composites.isEmpty ? nil : composites.entry(for: key, in: index, at: now)
     }
 
-    mutating func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
+    func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
 
     /// Records that the cache process found a key, possibly of a composite cache, in a memory
     /// block.
-    mutating func found(_ key: String, in block: BlockID) {
+    func found(_ key: String, in block: BlockID) {
         guard !composites.isEmpty, let entry = index.entry(in: block) else { return }
         composites.learn(key, entry.place)
     }
 
-    mutating func stored(_ key: String) { if !composites.isEmpty { composites.stored(key) } }
+    func stored(_ key: String) { if !composites.isEmpty { composites.stored(key) } }
 
     /// Records that the cache can now answer a key from memory. The reference must have been
     /// checked.
-    mutating func publish(
+    func publish(
         _ notice: StoredNotice, _ reference: BlockReference, of cache: WorkerID, at now: Instant
     ) {
         blocks.notice(reference, of: cache)
@@ -130,7 +130,7 @@ struct Hits: Sendable {
     }
 
     /// Adds a voucher to the answer of a valid ticket, if vouchers are enabled.
-    mutating func vouch(for ticket: inout HitTicket) {
+    func vouch(for ticket: inout HitTicket) {
         ticket.image.voucher = vouchers.issue(
             ticket.place.block, ticket.source, text: ticket.plainOriginal
         ).map { Voucher(number: $0, until: ticket.until) }
@@ -168,9 +168,11 @@ struct Hits: Sendable {
         of source: ScopedSource, for operation: SourceOperation,
         within milliseconds: Int? = nil, at now: Instant
     ) -> FailureCacheEntry? {
-        Self.keys(source, operation).lazy.compactMap { failureCache.entry($0, at: now) }.first {
-            entry in milliseconds.map { entry.since.adding(milliseconds: $0) > now } ?? true
-        }
+        Self.keys(source, operation).lazy
+            .compactMap { self.failureCache.entry($0, at: now) }
+            .first { entry in
+                milliseconds.map { entry.since.adding(milliseconds: $0) > now } ?? true
+            }
     }
 
     /// The keys of entries that refuse an operation: any operation on the pixels also needs the
@@ -187,7 +189,7 @@ struct Hits: Sendable {
     /// Invalidates answers. Returns a large block if the cache must be notified that it has no more
     /// readers.
     @discardableResult
-    mutating func withdraw(_ reason: Withdrawal) -> BlockHandle? {
+    func withdraw(_ reason: Withdrawal) -> BlockHandle? {
         switch reason {
         case .evicted(let handle):
             remove(handle.block)
@@ -220,7 +222,7 @@ struct Hits: Sendable {
         return nil
     }
 
-    private mutating func remove(_ block: BlockID) {
+    private func remove(_ block: BlockID) {
         vouchers.withdraw(of: block)
         index.remove(block)
     }
@@ -228,7 +230,7 @@ struct Hits: Sendable {
     /// The last entry number issued or reported for any failure list.
     private(set) var lastDenial: UInt64 = 0
 
-    private mutating func enter(_ denial: Denial) {
+    private func enter(_ denial: Denial) {
         vouchers.withdraw(of: denial.source)
         lastDenial = denial.lastNumber
         failureCache.put(
@@ -237,12 +239,12 @@ struct Hits: Sendable {
     }
 
     /// Removes a source from the failure cache for an operation; its answers become valid again.
-    mutating func forgive(_ source: ScopedSource, for operation: SourceOperation) {
+    func forgive(_ source: ScopedSource, for operation: SourceOperation) {
         for key in Self.keys(source, operation) { failureCache.remove(key) }
     }
 
     /// Removes all matching entries from the failure cache. Returns how many there were.
-    mutating func forgive(
+    func forgive(
         at now: Instant, where isMeant: (FailureCacheEntry) -> Bool
     ) -> Int {
         failureCache.remove(at: now, where: isMeant).count
