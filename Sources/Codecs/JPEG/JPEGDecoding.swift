@@ -278,7 +278,7 @@ public struct JPEGRowDecoder: ~Copyable {
 }
 
 extension ArrivedPixels {
-    /// If there is no end-of-image marker, a part may be all of it.
+    /// Without an end-of-image marker, what has arrived may be the whole file.
     fileprivate init(_ arrival: cjpeg_arrival) {
         switch arrival {
         case CJPEG_ARRIVED: self = .whole

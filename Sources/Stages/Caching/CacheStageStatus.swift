@@ -2,7 +2,7 @@ package import Model
 
 // The contents and counters of the cache worker, for status reports.
 extension CacheStage {
-    /// Returns the current status; `fault` is why there is no disk tier although one is configured.
+    /// Returns the current status; `fault` is the reason why a configured disk tier is missing.
     package func status(fault: String? = nil) -> CacheStatus {
         var status = counts
         status.memoryEntries = UInt64(clamping: memory.keyedCount)

@@ -7,9 +7,9 @@ import Reporting
 /// The output of `get --json` (SEMANTICS §15.3). Every member is always present, and null if
 /// unknown or not requested.
 enum GetAnswer {
-    /// Returns the answer for an image or a miss, or for an error if there is no image. If the
-    /// refresh or the output failed, `failure` makes the answer an error. There is no token if no
-    /// request was sent.
+    /// Returns the answer that describes an image, or a miss or error without one. If the refresh
+    /// or the output failed, `failure` makes the answer an error. `token` is `nil` if no request
+    /// was sent.
     static func object(
         _ image: ImageResponse?, _ provenance: ImageProvenance, token: String?,
         request: ImageRequest, failure: JSONObject? = nil, partials: JSONObject? = nil

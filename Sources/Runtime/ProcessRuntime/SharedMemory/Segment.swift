@@ -57,7 +57,7 @@ final class Segment {
 }
 
 extension MappedMemory {
-    /// Reserves a new file in full and maps it for writing; removes it if there is no space for it.
+    /// Reserves a new file in full and maps it for writing; without space for it, removes it.
     /// The mode overrides the umask, since readers may be other users or have access through their
     /// group.
     static func reserved(
