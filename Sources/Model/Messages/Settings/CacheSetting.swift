@@ -25,21 +25,6 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     /// Whether replies precede the disk writes that they report.
     case writeBehind = "write-behind"
 
-    /// The type and range of a value.
-    enum Values {
-        /// A number of bytes with a minimum.
-        case bytes(atLeast: Int64)
-        /// The same, or `none`, which is 0.
-        case bytesOrNone(atLeast: Int64)
-        case number(ClosedRange<Int64>)
-        /// A duration in whole seconds, or `never`, which is -1.
-        case age
-        /// The index of a word.
-        case word([String])
-        /// 0 is no, 1 is yes.
-        case yesOrNo
-    }
-
     /// The words of `expire-type`, in the order of SDWebImage's numbers.
     public static let expireTypes = ["access", "modification", "creation", "change"]
 
@@ -53,65 +38,60 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         return min(max(Int64(clamping: totalBytes / 10), bytesMin), 10 << 30)
     }
 
-    var values: Values {
+    private var form: SettingForm<Int> {
         switch self {
-        case .memoryLimit: .bytes(atLeast: Self.bytesMin)
-        case .diskLimit: .bytesOrNone(atLeast: Self.bytesMin)
-        case .memoryEntries, .diskEntries: .number(0...1_000_000_000)
-        case .maxAge: .age
-        case .expireType: .word(Self.expireTypes)
-        case .lowWater: .number(0...100)
-        case .memoryCache, .diskCache, .diskFirstUse, .writeBehind: .yesOrNo
+        case .memoryLimit: .bytes(Self.bytesRange, Self.bytesExamples)
+        case .diskLimit: Self.bytesOrNone
+        case .memoryEntries, .diskEntries: .integer(0...1_000_000_000)
+        case .maxAge: Self.age
+        case .expireType:
+            .word(
+                Self.expireTypes, expected: "one of \(Self.expireTypes.joined(separator: ", "))")
+        case .lowWater: .integer(0...100, placeholder: "PERCENT")
+        case .memoryCache, .diskCache, .diskFirstUse, .writeBehind:
+            .word(["no", "yes"], placeholder: "yes|no", expected: "yes or no")
+        }
+    }
+
+    private static let bytesRange = Int(bytesMin)...Int.max
+    private static let bytesExamples =
+        "268435456 or 256M; at least \(bytesMin >> 20)M (\(bytesMin) bytes)"
+
+    /// A number of bytes, or `none`, which is 0.
+    private static var bytesOrNone: SettingForm<Int> {
+        let bytes = SettingForm<Int>.bytes(bytesRange, "\(bytesExamples), or none")
+        return SettingForm(placeholder: bytes.placeholder, expected: bytes.expected) {
+            $0 == "none" ? 0 : bytes.parse($0)
+        }
+    }
+
+    /// A duration in whole seconds, or `never`, which is -1.
+    private static var age: SettingForm<Int> {
+        SettingForm(placeholder: "TIME", expected: "\(DurationText.expected), or never") {
+            $0 == "never" ? -1 : DurationText.seconds(of: $0).map { Int($0) }
         }
     }
 
     /// Whether the setting is a number of bytes.
-    public var countsBytes: Bool {
-        switch values {
-        case .bytes, .bytesOrNone: true
-        case .number, .age, .word, .yesOrNo: false
-        }
-    }
+    public var countsBytes: Bool { self == .memoryLimit || self == .diskLimit }
 
     /// Whether the setting is a boolean: 1 or 0.
-    public var isYesOrNo: Bool { if case .yesOrNo = values { true } else { false } }
+    public var isYesOrNo: Bool { form.words.first == "no" }
 
     /// The placeholder of the value in the help.
-    public var placeholder: String {
-        switch values {
-        case .bytes, .bytesOrNone: "BYTES"
-        case .number(let range): range.upperBound == 100 ? "PERCENT" : "N"
-        case .age: "TIME"
-        case .word: "WORD"
-        case .yesOrNo: "yes|no"
-        }
-    }
+    public var placeholder: String { form.placeholder ?? "" }
 
     /// Parses a value; returns `nil` if it is invalid.
-    public func value(of text: String) -> Int64? {
-        switch values {
-        case .bytesOrNone where text == Self.none: 0
-        case .bytes(let least), .bytesOrNone(let least):
-            PlainNumber.scaled(text, by: 1_024).flatMap { $0 >= least ? Int64($0) : nil }
-        case .number(let range):
-            PlainNumber.integer(text).flatMap { range.contains(Int64($0)) ? Int64($0) : nil }
-        case .age: text == "never" ? -1 : DurationText.seconds(of: text)
-        case .word(let words): words.firstIndex(of: text).map { Int64($0) }
-        case .yesOrNo: ["no", "yes"].firstIndex(of: text).map { Int64($0) }
-        }
-    }
-
-    private static let none = "none"
+    public func value(of text: String) -> Int64? { form.parse(text).map { Int64($0) } }
 
     /// Returns the text of a value.
     public func text(of value: Int64) -> String {
-        switch values {
-        case .bytesOrNone where value == 0: Self.none
-        case .bytes, .bytesOrNone, .number: "\(value)"
-        case .age: value < 0 ? "never" : "\(value)"
-        case .word(let words):
-            words.indices.contains(Int(value)) ? words[Int(value)] : "\(value)"
-        case .yesOrNo: value == 0 ? "no" : "yes"
+        switch (self, value) {
+        case (.diskLimit, 0): return "none"
+        case (.maxAge, ..<0): return "never"
+        default:
+            let words = form.words
+            return words.indices.contains(Int(value)) ? words[Int(value)] : "\(value)"
         }
     }
 
@@ -119,21 +99,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     public func permits(_ value: Int64) -> Bool { self.value(of: text(of: value)) == value }
 
     /// The description of a valid text, for errors.
-    public var expected: String {
-        switch values {
-        case .bytes(let least): Self.expectedBytes(atLeast: least)
-        case .bytesOrNone(let least): "\(Self.expectedBytes(atLeast: least)), or \(Self.none)"
-        case .number(let range):
-            "an integer from \(range.lowerBound) to \(range.upperBound)"
-        case .age: "\(DurationText.expected), or never"
-        case .word(let words): "one of \(words.joined(separator: ", "))"
-        case .yesOrNo: "yes or no"
-        }
-    }
-
-    private static func expectedBytes(atLeast least: Int64) -> String {
-        "a number of bytes, such as 268435456 or 256M; at least \(least >> 20)M (\(least) bytes)"
-    }
+    public var expected: String { form.expected }
 }
 
 /// The configuration of one cache.

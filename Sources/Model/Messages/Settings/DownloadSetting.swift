@@ -34,79 +34,56 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         case types([String])
     }
 
-    enum Values {
-        case seconds(ClosedRange<Int>)
-        case bytes
-        case count(ClosedRange<Int>)
-        case header
-        case statuses
-        case types
-        case proxy
-    }
-
-    var values: Values {
+    private var form: SettingForm<Value> {
         switch self {
-        case .connectTimeout: .seconds(1...300)
-        case .transferTimeout: .seconds(1...3_600)
-        case .lowSpeedTime: .seconds(1...600)
-        case .lowSpeed: .bytes
-        case .redirectLimit: .count(0...50)
-        case .continuationLimit: .count(0...20)
-        case .userAgent: .header
-        case .acceptStatus: .statuses
-        case .acceptType: .types
-        case .proxy: .proxy
+        case .connectTimeout: SettingForm.seconds(1...300).map { .number($0) }
+        case .transferTimeout: SettingForm.seconds(1...3_600).map { .number($0) }
+        case .lowSpeedTime: SettingForm.seconds(1...600).map { .number($0) }
+        case .lowSpeed:
+            SettingForm.bytes(0...1 << 30, "1024 or 1K, at most 1G; 0 for none")
+                .map { .number($0) }
+        case .redirectLimit: SettingForm.integer(0...50).map { .number($0) }
+        case .continuationLimit: SettingForm.integer(0...20).map { .number($0) }
+        case .userAgent:
+            SettingForm(
+                placeholder: "TEXT",
+                expected: "a text of up to \(Self.headerBytesMax) bytes without control characters"
+            ) { Self.isUserAgent($0) ? .text($0) : nil }
+        case .acceptStatus:
+            SettingForm(
+                placeholder: "LIST",
+                expected: "a list of statuses from 200 to 599, such as 200-299,404"
+            ) { Self.list($0) { Self.statuses(of: $0) }.map { .statuses($0) } }
+        case .acceptType:
+            SettingForm(
+                placeholder: "LIST",
+                expected: "a list of content types, such as image/*,application/octet-stream"
+            ) { Self.list($0) { Self.type(of: $0) }.map { .types($0) } }
+        case .proxy:
+            SettingForm(
+                placeholder: "URL",
+                expected: "a proxy, such as http://10.0.0.1:3128 or socks5h://proxy.internal:1080"
+            ) { Self.isProxy($0) ? .text($0) : nil }
         }
     }
 
     /// The placeholder of the value in the help.
-    public var placeholder: String {
-        switch values {
-        case .seconds: "TIME"
-        case .bytes: "BYTES"
-        case .count: "N"
-        case .header: "TEXT"
-        case .statuses, .types: "LIST"
-        case .proxy: "URL"
-        }
-    }
+    public var placeholder: String { form.placeholder ?? "" }
 
     /// Parses a value; returns `nil` if it is invalid.
-    public func value(of text: String) -> Value? {
-        switch values {
-        case .seconds(let range): DurationText.seconds(of: text).flatMap { number(Int($0), range) }
-        case .bytes: PlainNumber.scaled(text, by: 1_024).flatMap { number($0, 0...1 << 30) }
-        case .count(let range): PlainNumber.integer(text).flatMap { number($0, range) }
-        case .header:
-            HTTPHeader(name: "User-Agent", value: text).isValid && !text.isEmpty
-                && text.utf8.count <= Self.headerBytesMax ? .text(text) : nil
-        case .statuses: Self.list(text) { Self.statuses(of: $0) }.map { .statuses($0) }
-        case .types: Self.list(text) { Self.type(of: $0) }.map { .types($0) }
-        case .proxy: Self.isProxy(text) ? .text(text) : nil
-        }
-    }
+    public func value(of text: String) -> Value? { form.parse(text) }
 
     /// The description of a valid text, for errors.
-    public var expected: String {
-        switch values {
-        case .seconds(let range):
-            "\(DurationText.expected), from \(range.lowerBound)s to \(range.upperBound)s"
-        case .bytes: "a number of bytes, such as 1024 or 1K, at most 1G; 0 for none"
-        case .count(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
-        case .header: "a text of up to \(Self.headerBytesMax) bytes without control characters"
-        case .statuses: "a list of statuses from 200 to 599, such as 200-299,404"
-        case .types: "a list of content types, such as image/*,application/octet-stream"
-        case .proxy: "a proxy, such as http://10.0.0.1:3128 or socks5h://proxy.internal:1080"
-        }
-    }
+    public var expected: String { form.expected }
 
     private static let headerBytesMax = 256
     private static let listMax = 64
 }
 
 extension DownloadSetting {
-    private func number(_ number: Int, _ range: ClosedRange<Int>) -> Value? {
-        range.contains(number) ? .number(number) : nil
+    private static func isUserAgent(_ text: String) -> Bool {
+        HTTPHeader(name: "User-Agent", value: text).isValid && !text.isEmpty
+            && text.utf8.count <= headerBytesMax
     }
 
     private static func list<Part>(_ text: String, _ part: (Substring) -> Part?) -> [Part]? {

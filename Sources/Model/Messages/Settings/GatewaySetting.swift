@@ -141,58 +141,51 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// The effort by format.
     case effort
 
-    enum Values {
-        case flag
-        case text(String)
-        case word([String])
-        case count(ClosedRange<Int>)
-        case seconds(ClosedRange<Int>)
-        case bytes(ClosedRange<Int>)
-        case place
-        case part
-    }
-
-    var values: Values {
+    private var form: SettingForm<Int> {
         switch self {
         case .unsigned, .onlyPresets, .immutable, .accessLog, .noXCache, .clientHints, .noComponent:
-            .flag
-        case .grammar: .word(["imgproxy", "thumbor", "iiif"])
-        case .keys, .presets, .postTokens, .operatorTokens: .text("FILE")
+            SettingForm(placeholder: nil, expected: "a flag without a value") { _ in nil }
+        case .grammar: .choice(["imgproxy", "thumbor", "iiif"])
+        case .keys, .presets, .postTokens, .operatorTokens: .text("FILE", expected: "a path")
         case .iiifSource, .publicURL, .fallback, .baseURL, .watermark: .text("URL")
         case .responseHeaders: .text("HEADERS")
         case .fallbackStatus: .text("STATUS")
         case .hintWidths: .text("WIDTHS")
         case .saveDataPreset, .clientHeader: .text("NAME")
         case .offer, .skipProcessingFormats, .progressive: .text("FORMATS")
-        case .metadata: .word(["none", "copyright", "all"])
-        case .damaged: .word(DamagedImages.allCases.map(\.name))
+        case .metadata: .choice(["none", "copyright", "all"])
+        case .damaged: .choice(DamagedImages.allCases.map(\.name))
         case .trustedProxy: .text("NETWORKS")
         case .allowOrigin: .text("ORIGINS")
-        case .metricsListen, .operatorListen: .place
-        case .maxAgeLimit, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
+        case .metricsListen, .operatorListen:
+            .text("ADDRESS:PORT", expected: ListenPlace.expected) { ListenPlace($0) != nil }
+        case .maxAgeLimit, .browserMaxAge, .fallbackMaxAge: .integer(0...366 * 86_400)
         case .maxAge, .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
-            .count(0...Int(AssumedLifetime.range.upperBound))
-        case .saveDataQuality: .count(0...100)
-        case .connections: .count(1...1_000_000)
-        case .maxAnimationFrames: .count(1...RequestLimits.framesMax)
-        case .connectionsPerAddress: .count(0...1_000_000)
+            .integer(0...Int(AssumedLifetime.range.upperBound))
+        case .saveDataQuality: .integer(0...100)
+        case .connections: .integer(1...1_000_000)
+        case .maxAnimationFrames: .integer(1...RequestLimits.framesMax)
+        case .connectionsPerAddress: .integer(0...1_000_000)
         case .timeout, .headerTimeout: .seconds(1...3_600)
         case .rememberFailures: .seconds(0...3_600)
         case .idleTimeout: .seconds(1...86_400)
-        case .postMaxBytes: .bytes(1...64 << 20)
-        case .urlLimit: .bytes(64...64 << 10)
-        case .headerLimit: .bytes(1 << 10...1 << 20)
+        case .postMaxBytes: .size(1...64 << 20)
+        case .urlLimit: .size(64...64 << 10)
+        case .headerLimit: .size(1 << 10...1 << 20)
         case .presetLines: .text("LINES")
-        case .signatureSize: .count(8...32)
+        case .signatureSize: .integer(8...32)
         case .argumentsSeparator: .text("TEXT")
         case .fallbackFor, .urlReplacements, .allowedSources, .passHeadersTo, .formatQuality,
             .effort:
             .text("LIST")
         case .defaultScheme: .text("SCHEME")
         case .schemes, .passHeaders, .host: .text("NAMES")
-        case .watermarkOpacity: .part
+        case .watermarkOpacity:
+            .text("0..1", expected: "a number from 0 to 1") { text in
+                PlainNumber.decimal(text).map { (0...1).contains($0) } ?? false
+            }
         case .iiifPrefix, .pathPrefix: .text("PATH")
-        case .quality: .count(1...100)
+        case .quality: .integer(1...100)
         }
     }
 
@@ -224,18 +217,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     public func applies(to grammar: String) -> Bool { grammars?.contains(grammar) ?? true }
 
     /// The placeholder of the value in the help; nil for a flag.
-    public var placeholder: String? {
-        switch values {
-        case .flag: nil
-        case .text(let word): word
-        case .word: "WORD"
-        case .count: "N"
-        case .seconds: "TIME"
-        case .bytes: "BYTES"
-        case .place: "ADDRESS:PORT"
-        case .part: "0..1"
-        }
-    }
+    public var placeholder: String? { form.placeholder }
 
     /// Returns a text with the options of `imagebus-gateway` renamed to those of `serve`.
     public static func served(_ text: String) -> String {
@@ -249,48 +231,30 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
 
     /// Returns whether a text is syntactically valid. Files and words are checked where they are
     /// used.
-    public func accepts(_ text: String) -> Bool {
-        switch values {
-        case .flag: false
-        case .text: !text.isEmpty
-        case .word(let words): words.contains(text)
-        case .count, .seconds, .bytes: number(of: text) != nil
-        case .place: ListenPlace(text) != nil
-        case .part: PlainNumber.decimal(text).map { (0...1).contains($0) } ?? false
-        }
-    }
+    public func accepts(_ text: String) -> Bool { form.parse(text) != nil }
 
-    /// Parses a count, seconds or bytes; returns nil for anything else.
-    public func number(of text: String) -> Int? {
-        switch values {
-        case .count(let range): PlainNumber.integer(text).flatMap { within(range, $0) }
-        case .seconds(let range):
-            DurationText.seconds(of: text).flatMap { within(range, Int($0)) }
-        case .bytes(let range):
-            PlainNumber.scaled(text, by: 1_024).flatMap { within(range, $0) }
-        case .flag, .text, .word, .place, .part: nil
-        }
-    }
+    /// Parses the value of a setting that is a count, seconds or bytes.
+    public func number(of text: String) -> Int? { form.parse(text) }
 
     /// The description of a valid text, for errors.
-    public var expected: String {
-        switch values {
-        case .flag: "a flag without a value"
-        case .text(let word): word == "FILE" ? "a path" : "a nonempty text"
-        case .word(let words): words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")"
-        case .count(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
-        case .seconds(let range):
-            "\(DurationText.expected), from \(range.lowerBound)s to \(range.upperBound)s"
-        case .bytes(let range):
-            "a number of bytes, such as 8192 or 8K, between \(range.lowerBound) and "
-                + "\(range.upperBound)"
-        case .place: ListenPlace.expected
-        case .part: "a number from 0 to 1"
-        }
+    public var expected: String { form.expected }
+}
+
+extension SettingForm where Value == Int {
+    /// A text without a number; its value has no meaning.
+    fileprivate static func text(
+        _ placeholder: String, expected: String = "a nonempty text",
+        accepts: @escaping (String) -> Bool = { !$0.isEmpty }
+    ) -> SettingForm {
+        SettingForm(placeholder: placeholder, expected: expected) { accepts($0) ? 0 : nil }
     }
 
-    private func within(_ range: ClosedRange<Int>, _ number: Int) -> Int? {
-        range.contains(number) ? number : nil
+    fileprivate static func choice(_ words: [String]) -> SettingForm {
+        .word(words, expected: words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")")
+    }
+
+    fileprivate static func size(_ range: ClosedRange<Int>) -> SettingForm {
+        .bytes(range, "8192 or 8K, between \(range.lowerBound) and \(range.upperBound)")
     }
 }
 
