@@ -80,64 +80,48 @@ package struct TintStep: ValuedStep {
 package struct BrightnessStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusBrightnessTransformer", "amount", in: -100...100)
+    package static let traits = NumberTraits<Self>(
+        "brightness", "amount", in: -100...100, key: "ImagebusBrightnessTransformer",
+        expected: "a percentage from -100 to 100, such as 20"
+    ) { .brightness($0) }
 
     package init(_ number: Double) { self.number = number }
-
-    package var step: TransformStep { .brightness(number) }
-
-    package static let syntax = StepSyntax(
-        "brightness", value: "AMOUNT",
-        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the contrast.
 package struct ContrastStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusContrastTransformer", "amount", in: -100...100)
+    package static let traits = NumberTraits<Self>(
+        "contrast", "amount", in: -100...100, key: "ImagebusContrastTransformer",
+        expected: "a percentage from -100 to 100, such as 20"
+    ) { .contrast($0) }
 
     package init(_ number: Double) { self.number = number }
-
-    package var step: TransformStep { .contrast(number) }
-
-    package static let syntax = StepSyntax(
-        "contrast", value: "AMOUNT",
-        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the color saturation.
 package struct SaturationStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusSaturationTransformer", "amount", in: -100...100)
+    package static let traits = NumberTraits<Self>(
+        "saturation", "amount", in: -100...100, key: "ImagebusSaturationTransformer",
+        expected: "a percentage from -100 to 100, such as 20"
+    ) { .saturation($0) }
 
     package init(_ number: Double) { self.number = number }
-
-    package var step: TransformStep { .saturation(number) }
-
-    package static let syntax = StepSyntax(
-        "saturation", value: "AMOUNT",
-        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the brightness of the midtones.
 package struct GammaStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusGammaTransformer", "exponent", in: 0.1...10)
+    package static let traits = NumberTraits<Self>(
+        "gamma", "exponent", in: 0.1...10, key: "ImagebusGammaTransformer",
+        expected: "a number from 0.1 to 10, such as 2.2"
+    ) { .gamma($0) }
 
     package init(_ number: Double) { self.number = number }
-
-    package var step: TransformStep { .gamma(number) }
-
-    package static let syntax = StepSyntax(
-        "gamma", value: "EXPONENT",
-        expected: "a number from 0.1 to 10, such as 2.2", parse)
 }
 
 /// Applies a Gaussian blur. As in SDWebImage, a radius below 2 is rounded up to 2, and 0 has no
@@ -145,72 +129,56 @@ package struct GammaStep: NumberStep {
 package struct BlurStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "SDImageBlurTransformer", "radius", in: 0...100)
+    package static let traits = NumberTraits<Self>(
+        "blur", "radius", in: 0...100, key: "SDImageBlurTransformer",
+        expected: "a radius from 0 to 100, such as 5"
+    ) { .blur(radius: $0) }
 
     package init(_ number: Double) { self.number = number }
 
-    package var step: TransformStep { .blur(radius: number) }
-
     package func scaled(by ratio: Double) -> TransformStep? { .blur(radius: number * ratio) }
-
-    package static let syntax = StepSyntax(
-        "blur", value: "RADIUS",
-        expected: "a radius from 0 to 100, such as 5", parse)
 }
 
 /// Applies an unsharp mask.
 package struct SharpenStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusSharpenTransformer", "radius", in: 0.1...10)
+    package static let traits = NumberTraits<Self>(
+        "sharpen", "radius", in: 0.1...10, key: "ImagebusSharpenTransformer",
+        expected: "a radius from 0.1 to 10, such as 1"
+    ) { .sharpen(radius: $0) }
 
     package init(_ number: Double) { self.number = number }
 
-    package var step: TransformStep { .sharpen(radius: number) }
-
     package func scaled(by ratio: Double) -> TransformStep? { .sharpen(radius: number * ratio) }
-
-    package static let syntax = StepSyntax(
-        "sharpen", value: "RADIUS",
-        expected: "a radius from 0.1 to 10, such as 1", parse)
 }
 
 /// Pixelates into uniform squares.
 package struct PixelateStep: NumberStep {
     package var number: Int
 
-    package static let traits = NumberTraits<Int>(
-        key: "ImagebusPixelateTransformer", "side", in: 2...1000)
+    package static let traits = NumberTraits<Self>(
+        "pixelate", "side", in: 2...1000, key: "ImagebusPixelateTransformer",
+        expected: "a side from 2 to 1000, such as 10"
+    ) { .pixelate($0) }
 
     package init(_ number: Int) { self.number = number }
-
-    package var step: TransformStep { .pixelate(number) }
 
     package func scaled(by ratio: Double) -> TransformStep? {
         .pixelate(Model.scaled(number, by: ratio))
     }
-
-    package static let syntax = StepSyntax(
-        "pixelate", value: "SIDE",
-        expected: "a side from 2 to 1000, such as 10", parse)
 }
 
 /// Darkens the edges.
 package struct VignetteStep: NumberStep {
     package var number: Double
 
-    package static let traits = NumberTraits<Double>(
-        key: "ImagebusVignetteTransformer", "amount", in: 0...100)
+    package static let traits = NumberTraits<Self>(
+        "vignette", "amount", in: 0...100, key: "ImagebusVignetteTransformer",
+        expected: "a percentage from 0 to 100, such as 50"
+    ) { .vignette($0) }
 
     package init(_ number: Double) { self.number = number }
-
-    package var step: TransformStep { .vignette(number) }
-
-    package static let syntax = StepSyntax(
-        "vignette", value: "AMOUNT",
-        expected: "a percentage from 0 to 100, such as 50", parse)
 }
 
 /// Rounds the corners and optionally draws a border.

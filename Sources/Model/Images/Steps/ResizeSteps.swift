@@ -348,12 +348,13 @@ extension RelativeSize.Side {
 package struct ScaleDownStep: NumberStep {
     package var number: Int
 
-    package static let traits = NumberTraits<Int>(
-        key: "ImagebusScaleDownTransformer", "bytes", in: 1...RequestLimits.scaleDownBytesMax)
+    package static let traits = NumberTraits<Self>(
+        "scale-down", "bytes", in: 1...RequestLimits.scaleDownBytesMax,
+        key: "ImagebusScaleDownTransformer",
+        expected: "bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as 4000000"
+    ) { .scaleDown(bytes: $0) }
 
     package init(_ number: Int) { self.number = number }
-
-    package var step: TransformStep { .scaleDown(bytes: number) }
 
     package var demand: StepDemand { .area(max(1, pixels)) }
 
@@ -373,10 +374,6 @@ package struct ScaleDownStep: NumberStep {
     package func resize(of source: PixelSize) -> ResizeStep {
         ResizeStep(box: source.box(ofPixels: pixels), mode: .fit, enlarges: false)
     }
-
-    package static let syntax = StepSyntax(
-        "scale-down", value: "BYTES",
-        expected: "bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as 4000000", parse)
 }
 
 extension PixelSize {

@@ -247,21 +247,28 @@ extension StepValue {
 /// A step controlled by a single number.
 package protocol NumberStep: ValuedStep {
     associatedtype Number: StepNumber
-    static var traits: NumberTraits<Number> { get }
+    static var traits: NumberTraits<Self> { get }
     var number: Number { get set }
     init(_ number: Number)
 }
 
-/// The description of the number of a step.
-package struct NumberTraits<Number: StepNumber>: Sendable {
+/// The description of a step with a number.
+package struct NumberTraits<Step: NumberStep>: Sendable {
     /// The transformer key up to its parenthesis.
     let key: String
-    /// The name on the wire and in errors.
+    /// The name of the number on the wire and in errors.
     let name: String
-    package let range: ClosedRange<Number>
+    package let range: ClosedRange<Step.Number>
+    let syntax: StepSyntax
+    let step: @Sendable (Step.Number) -> TransformStep
 
-    init(key: String, _ name: String, in range: ClosedRange<Number>) {
-        (self.key, self.name, self.range) = (key, name, range)
+    init(
+        _ stepName: String, _ name: String, in range: ClosedRange<Step.Number>, key: String,
+        expected: String, _ step: @escaping @Sendable (Step.Number) -> TransformStep
+    ) {
+        (self.key, self.name, self.range, self.step) = (key, name, range, step)
+        syntax = StepSyntax(
+            stepName, value: name.uppercased(), expected: expected, Step.parse)
     }
 }
 
@@ -269,14 +276,14 @@ package struct NumberTraits<Number: StepNumber>: Sendable {
 package protocol StepNumber: Comparable, Sendable {
     /// The spelling in a transformer key.
     var keyText: String { get }
-    static func value<Step: NumberStep>(of traits: NumberTraits<Self>) -> StepValue<Step>
+    static func value<Step: NumberStep>(of traits: NumberTraits<Step>) -> StepValue<Step>
     where Step.Number == Self
 }
 
 extension Double: StepNumber {
     package var keyText: String { decimalText(self) }
 
-    package static func value<Step: NumberStep>(of traits: NumberTraits<Double>) -> StepValue<Step>
+    package static func value<Step: NumberStep>(of traits: NumberTraits<Step>) -> StepValue<Step>
     where Step.Number == Double {
         .number(traits.name, \.number, in: traits.range)
     }
@@ -285,7 +292,7 @@ extension Double: StepNumber {
 extension Int: StepNumber {
     package var keyText: String { sixDecimals(self) }
 
-    package static func value<Step: NumberStep>(of traits: NumberTraits<Int>) -> StepValue<Step>
+    package static func value<Step: NumberStep>(of traits: NumberTraits<Step>) -> StepValue<Step>
     where Step.Number == Int {
         .count(traits.name, \.number, in: traits.range)
     }
@@ -293,8 +300,8 @@ extension Int: StepNumber {
 
 extension NumberStep {
     package static var values: [StepValue<Self>] { [Number.value(of: traits)] }
-
     package static var blank: Self { Self(traits.range.lowerBound) }
-
+    package static var syntax: StepSyntax { traits.syntax }
+    package var step: TransformStep { Self.traits.step(number) }
     package var key: String { "\(Self.traits.key)(\(number.keyText))" }
 }
