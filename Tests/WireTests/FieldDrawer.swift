@@ -71,20 +71,12 @@ struct FieldDrawer: FieldMap {
         if !keeps { value = log.values.number(common(Number.self, Raw.self)) }
     }
 
-    func number<Number: FixedWidthInteger>(
-        _ value: inout Number, within range: ClosedRange<Number>,
-        _ member: inout some FixedWidthInteger, _ field: String
+    func number<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
+        _ value: inout Number, within range: ClosedRange<Number>, _ member: inout Raw,
+        _ field: String
     ) {
         note(&member, field)
-        if !keeps { value = log.values.number(range) }
-    }
-
-    func counted<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
-        _ value: inout Number, _ member: inout Raw, _ field: String
-    ) {
-        note(&member, field)
-        let range = common(Number.self, Raw.self)
-        if !keeps { value = log.values.number(max(1, range.lowerBound)...range.upperBound) }
+        if !keeps { value = log.values.number(range.clamped(to: common(Number.self, Raw.self))) }
     }
 
     /// The range that both types can represent.
@@ -184,11 +176,6 @@ extension FieldDrawer {
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int) {
         note(&member, field, limit: limit)
         if !keeps { value = drawn(field, limit: limit) }
-    }
-
-    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int) {
-        note(&member, field, limit: limit)
-        if !keeps { value = log.values.maybe { $0.name() } }
     }
 
     func formed<Text: FormedText>(

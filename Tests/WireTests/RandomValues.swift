@@ -153,9 +153,6 @@ struct RandomValues {
         return histogram
     }
 
-    /// A name is not empty on the wire.
-    mutating func name() -> String { "n" + text(RequestLimits.nameBytesMax - 1) }
-
     mutating func trace() -> TraceContext? {
         TraceContext(trace: identifier(), parent: number(), flags: number())
     }

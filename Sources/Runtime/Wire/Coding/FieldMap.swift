@@ -42,11 +42,6 @@ protocol FieldMap {
         _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError)
 
-    /// A nonzero number.
-    func counted<Number: FixedWidthInteger>(
-        _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
-    ) throws(WireError)
-
     /// A number that is neither infinite nor NaN.
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) throws(WireError)
 
@@ -65,10 +60,6 @@ protocol FieldMap {
 
     /// A text of at most `limit` bytes, UTF-8 without NUL.
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
-        throws(WireError)
-
-    /// An optional text of at most `limit` bytes; encoded as an empty text if absent.
-    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int)
         throws(WireError)
 
     /// An optional text with its own syntax; encoded as an empty text if absent.

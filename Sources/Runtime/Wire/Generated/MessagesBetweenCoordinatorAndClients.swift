@@ -432,7 +432,7 @@ struct TakenBytes: WireMessage {
     static var blank: Self { Self(count: 0) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&count, &wire.pointee.bytes, "Taken.bytes")
+        try map.number(&count, within: 1...(.max), &wire.pointee.bytes, "Taken.bytes")
     }
 }
 
@@ -602,7 +602,7 @@ extension Voucher: WireMessage {
     static var blank: Self { Self(number: 0) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&number, &wire.pointee.number, "Voucher.number")
+        try map.number(&number, within: 1...(.max), &wire.pointee.number, "Voucher.number")
         try map.instant(&until, &wire.pointee.until, "Voucher.until")
     }
 }
@@ -808,7 +808,7 @@ extension FailureCacheReport.Entry: WireMessage {
     }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&number, &wire.pointee.number, "Entry.number")
+        try map.number(&number, within: 1...(.max), &wire.pointee.number, "Entry.number")
         try map.text(&url, &wire.pointee.url, "Entry.url", limit: 12_288)
         try map.text(&operation, &wire.pointee.operation, "Entry.operation", limit: 1_024)
         try map.word(&reason, &wire.pointee.reason, "Entry.reason")
@@ -850,7 +850,7 @@ extension UsedVouchers: WireMessage {
     static var blank: Self { Self(loads: 0, numbers: []) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&loads, &wire.pointee.loads, "Used.loads")
+        try map.number(&loads, within: 1...(.max), &wire.pointee.loads, "Used.loads")
         try map.numbers(
             &numbers, &wire.pointee.n_vouchers, &wire.pointee.vouchers, "Used.vouchers",
             limit: 1_024, least: 1)

@@ -76,8 +76,8 @@ extension Job: WireMessage {
     }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&id, &wire.pointee.id, "Job.id")
-        try map.counted(&attempt, &wire.pointee.attempt, "Job.attempt")
+        try map.number(&id, within: 1...(.max), &wire.pointee.id, "Job.id")
+        try map.number(&attempt, within: 1...(.max), &wire.pointee.attempt, "Job.attempt")
         try mapWork(map, wire)
         try map.number(&millisecondsLeft, &wire.pointee.milliseconds_left, "Job.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "Job.priority")
@@ -195,7 +195,7 @@ extension JobAdjustment: WireMessage {
     static var blank: Self { Self(id: .blank, millisecondsLeft: 0, priority: .blank) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&id, &wire.pointee.id, "AdjustJob.id")
+        try map.number(&id, within: 1...(.max), &wire.pointee.id, "AdjustJob.id")
         try map.number(
             &millisecondsLeft, &wire.pointee.milliseconds_left, "AdjustJob.milliseconds_left")
         try map.word(&priority, &wire.pointee.priority, "AdjustJob.priority")
@@ -210,8 +210,8 @@ extension JobProgress: WireMessage {
     static var blank: Self { Self(id: .blank, attempt: 0, received: 0, expected: 0) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&id, &wire.pointee.id, "Progress.id")
-        try map.counted(&attempt, &wire.pointee.attempt, "Progress.attempt")
+        try map.number(&id, within: 1...(.max), &wire.pointee.id, "Progress.id")
+        try map.number(&attempt, within: 1...(.max), &wire.pointee.attempt, "Progress.attempt")
         try map.number(&received, &wire.pointee.received, "Progress.received")
         try map.number(&expected, &wire.pointee.expected, "Progress.expected")
         try map.maybe(&arrived, &wire.pointee.arrived, "Progress.arrived")
@@ -230,8 +230,8 @@ extension JobOutcome: WireMessage {
     static var blank: Self { Self(id: .blank, attempt: 0, result: .miss, workMicroseconds: 0) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&id, &wire.pointee.id, "Outcome.id")
-        try map.counted(&attempt, &wire.pointee.attempt, "Outcome.attempt")
+        try map.number(&id, within: 1...(.max), &wire.pointee.id, "Outcome.id")
+        try map.number(&attempt, within: 1...(.max), &wire.pointee.attempt, "Outcome.attempt")
         try map.number(
             &workMicroseconds, &wire.pointee.work_microseconds, "Outcome.work_microseconds")
         try mapResult(map, wire)
@@ -372,7 +372,7 @@ struct CancelledJob: WireMessage {
     static var blank: Self { Self(id: .blank) }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        try map.counted(&id, &wire.pointee.id, "CancelJob.id")
+        try map.number(&id, within: 1...(.max), &wire.pointee.id, "CancelJob.id")
     }
 }
 

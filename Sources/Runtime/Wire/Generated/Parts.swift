@@ -587,7 +587,7 @@ extension ImageInfo: WireMessage {
         try map.word(&format, &wire.pointee.format, "ImageInfo.format")
         try map.number(&size.width, &wire.pointee.width, "ImageInfo.width")
         try map.number(&size.height, &wire.pointee.height, "ImageInfo.height")
-        try map.counted(&pages, &wire.pointee.pages, "ImageInfo.pages")
+        try map.number(&pages, within: 1...(.max), &wire.pointee.pages, "ImageInfo.pages")
         map.flag(&hasAlpha, &wire.pointee.has_alpha, "ImageInfo.has_alpha")
         if map.has(stillOf != nil, &wire.pointee.maybe_still_of_case, 6) {
             var present = stillOf.take() ?? 0
@@ -682,7 +682,7 @@ extension BlockReference: WireMessage {
         try map.number(&segment, &wire.pointee.segment, "Reference.segment")
         try map.number(&offset, &wire.pointee.offset, "Reference.offset")
         try map.number(&length, &wire.pointee.length, "Reference.length")
-        try map.counted(&block, &wire.pointee.block, "Reference.block")
+        try map.number(&block, within: 1...(.max), &wire.pointee.block, "Reference.block")
         try check()
     }
 }

@@ -52,11 +52,12 @@ extension FieldMap {
         value = present
     }
 
-    func counted<ID: WrappedNumber>(
-        _ value: inout ID, _ member: inout UInt64, _ field: String
+    func number<ID: WrappedNumber>(
+        _ value: inout ID, within range: ClosedRange<UInt64>, _ member: inout UInt64,
+        _ field: String
     ) throws(WireError) {
         var number = value.value
-        try counted(&number, &member, field)
+        try self.number(&number, within: range, &member, field)
         value = ID(number)
     }
 
@@ -130,6 +131,16 @@ private enum CredentialMethod: UInt32 {
 
 // Texts and bytes.
 extension FieldMap {
+    /// An optional text of at most `limit` bytes; encoded as an empty text if absent.
+    func name(_ value: inout String?, _ member: inout CText?, _ field: String, limit: Int)
+        throws(WireError)
+    {
+        if value == nil, !stores { return }
+        var text = value ?? ""
+        try self.text(&text, &member, field, limit: limit)
+        value = text.isEmpty ? nil : text
+    }
+
     /// A request normalizes its URLs; this happens once, when they are read.
     func requestURL(
         _ value: inout ImageRequest, _ member: inout CText?, _ field: String, limit: Int
