@@ -12,6 +12,10 @@ struct Frames: Hashable {
         self.body = body
     }
 
+    init(_ kind: MessageKind, _ body: ProtobufBytes) {
+        self.init(header: FrameHeader(kind: kind).bytes, body: body.bytes)
+    }
+
     init(_ message: WorkerMessage) throws(WireError) {
         var encoder = MessageEncoder()
         let encoded = try encoder.encode(message)

@@ -8,170 +8,123 @@ import Testing
     private static let tokenBytes = (1...16).map { UInt8($0) }
     private static let token = Identifier128(bytes: tokenBytes).map { Token($0) }
 
-    private static func image(_ url: String = "http://h/a.png") -> ProtobufBytes {
-        ProtobufBytes().text(1, url)
+    private static let image = ProtobufBytes.none.text(1, "http://h/a.png")
+    private static let start = ProtobufBytes.none.bytes(1, tokenBytes)
+
+    private static func rule(
+        _ name: String, _ image: ProtobufBytes, _ field: String, _ problem: FieldError.Problem
+    ) -> BrokenRule {
+        BrokenRule(name, .load, start.message(3, image), field, problem)
     }
 
-    private static func size(_ width: UInt64, _ height: UInt64) -> ProtobufBytes {
-        ProtobufBytes().number(1, width).number(2, height)
+    private static func step(_ field: UInt64, _ step: ProtobufBytes) -> ProtobufBytes {
+        image.message(4, .none.message(field, step))
     }
 
-    private static func step(_ resize: ProtobufBytes) -> ProtobufBytes {
-        ProtobufBytes().message(1, resize)
+    private static func resize(mode: UInt64) -> ProtobufBytes {
+        step(1, .none.message(1, .none.number(1, 1).number(2, 1)).number(2, mode))
     }
 
-    struct Case: CustomTestStringConvertible {
-        let testDescription: String
-        let image: ProtobufBytes
-        let field: String
-        let problem: FieldError.Problem
-
-        init(_ name: String, _ image: ProtobufBytes, _ field: String, _ problem: FieldError.Problem)
-        {
-            (testDescription, self.image, self.field, self.problem) = (name, image, field, problem)
-        }
-    }
-
-    static let cases: [Case] = [
-        Case(
-            "a URL of 8,193 bytes", image(String(repeating: "u", count: 8_193)),
-            "ImageRequest.url", .tooLong(limit: 8_192)),
-        Case(
-            "a URL that is not UTF-8", ProtobufBytes().bytes(1, [0x68, 0xFF, 0x68]),
-            "ImageRequest.url", .notText),
-        Case(
-            "a URL with an overlong form", ProtobufBytes().bytes(1, [0xC0, 0xAF]),
-            "ImageRequest.url", .notText),
-        Case(
-            "a URL with a NUL", ProtobufBytes().bytes(1, Array("http://h/\0evil".utf8)),
-            "ImageRequest.url", .notText),
-        Case(
-            "65 headers", image().repeating(65) { $0.message(2, ProtobufBytes().text(1, "a")) },
+    static let cases: [BrokenRule] = [
+        rule(
+            "a URL of 8,193 bytes", .none.text(1, long(8_193)), "ImageRequest.url",
+            .tooLong(limit: 8_192)),
+        rule(
+            "a URL that is not UTF-8", .none.bytes(1, [0x68, 0xFF, 0x68]), "ImageRequest.url",
+            .notText),
+        rule(
+            "a URL with an overlong form", .none.bytes(1, [0xC0, 0xAF]), "ImageRequest.url",
+            .notText),
+        rule("a URL with a NUL", .none.text(1, "http://h/\0evil"), "ImageRequest.url", .notText),
+        rule(
+            "65 headers", image.repeating(65) { $0.message(2, .none.text(1, "a")) },
             "ImageRequest.headers", .tooMany(limit: 64)),
-        Case(
+        rule(
             "headers of 16,385 bytes",
-            image().message(2, ProtobufBytes().text(1, "a").text(2, "b"))
-                .message(2, ProtobufBytes().text(2, String(repeating: "v", count: 16_383))),
+            image.message(2, .none.text(1, "a").text(2, "b"))
+                .message(2, .none.text(2, long(16_383))),
             "ImageRequest.headers", .tooLong(limit: 16_384)),
-        Case(
-            "33 steps",
-            image().repeating(33) { $0.message(4, ProtobufBytes().message(4, ProtobufBytes())) },
+        rule(
+            "33 steps", image.repeating(33) { $0.message(4, .none.message(4, .none)) },
             "ImageRequest.steps", .tooMany(limit: 32)),
-        Case("a step of no kind", image().message(4, ProtobufBytes()), "Step.step", .missing),
-        Case(
-            "a resize without a box", image().message(4, step(ProtobufBytes().number(2, 1))),
-            "Resize.box", .missing),
-        Case(
-            "a mode that does not exist",
-            image().message(4, step(ProtobufBytes().message(1, size(1, 1)).number(2, 9))),
-            "Resize.mode", .unknownValue),
-        Case(
-            "a negative mode",
-            image().message(4, step(ProtobufBytes().message(1, size(1, 1)).number(2, .max))),
-            "Resize.mode", .unknownValue),
-        Case(
-            "an angle that is not a number",
-            image().message(4, ProtobufBytes().message(3, ProtobufBytes().double(1, .nan))),
-            "Rotate.radians", .outOfRange),
-        Case(
-            "an infinite angle",
-            image().message(4, ProtobufBytes().message(3, ProtobufBytes().double(1, .infinity))),
-            "Rotate.radians", .outOfRange),
-        Case(
-            "a format that does not exist", image().message(5, ProtobufBytes().number(1, 99)),
+        rule("a step of no kind", image.message(4, .none), "Step.step", .missing),
+        rule("a resize without a box", step(1, .none.number(2, 1)), "Resize.box", .missing),
+        rule("a mode that does not exist", resize(mode: 9), "Resize.mode", .unknownValue),
+        rule("a negative mode", resize(mode: .max), "Resize.mode", .unknownValue),
+        rule(
+            "an angle that is not a number", step(3, .none.double(1, .nan)), "Rotate.radians",
+            .outOfRange),
+        rule(
+            "an infinite angle", step(3, .none.double(1, .infinity)), "Rotate.radians",
+            .outOfRange),
+        rule(
+            "a format that does not exist", image.message(5, .none.number(1, 99)),
             "Output.format", .unknownValue),
-        Case(
-            "a third cache tier", image().number(8, 4), "ImageRequest.query_cache_types",
+        rule(
+            "a third cache tier", image.number(8, 4), "ImageRequest.query_cache_types",
             .unknownValue),
-        Case(
-            "cache tiers beyond a byte", image().number(11, 0x103),
+        rule(
+            "cache tiers beyond a byte", image.number(11, 0x103),
             "ImageRequest.original_store_cache_types", .unknownValue),
-        Case(
-            "a thumbnail without a box", image().message(3, ProtobufBytes().number(2, 1)),
-            "Thumbnail.box", .missing),
+        rule(
+            "a thumbnail without a box", image.message(3, .none.number(2, 1)), "Thumbnail.box",
+            .missing),
+        BrokenRule("no image", .load, start, "Load.image", .missing),
+        BrokenRule(
+            "a short group", .load, start.bytes(2, [1]).message(3, image), "Load.group",
+            .notAnIdentifier),
+        BrokenRule(
+            "256 retries", .load, start.message(3, image).number(5, 256), "Load.stale_retries"),
     ]
 
     @Test(arguments: cases)
-    func aBrokenRuleIsNamedTogetherWithTheToken(_ broken: Case) throws {
-        let body = ProtobufBytes().bytes(1, Self.tokenBytes).message(3, broken.image)
-        let frames = Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes)
-        let fault = FieldError(field: broken.field, problem: broken.problem)
-        #expect(throws: WireError.field(fault, token: Self.token)) { try frames.clientMessage() }
+    func aBrokenRuleIsNamedTogetherWithTheToken(_ broken: BrokenRule) {
+        broken.isReported(for: Self.token) { try $0.clientMessage() }
     }
 
-    @Test func theTokenItselfMustHave16Bytes() throws {
-        for count in [0, 1, 15, 17] {
-            let body = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: count))
-                .message(3, Self.image())
-            let fault = FieldError(field: "Load.token", problem: .notAnIdentifier)
-            #expect(throws: WireError.field(fault, token: nil)) {
-                try Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes).clientMessage()
-            }
-        }
-    }
-
-    @Test func theRestOfALoadIsCheckedToo() throws {
-        let start = ProtobufBytes().bytes(1, Self.tokenBytes)
-        let broken: [(ProtobufBytes, FieldError)] = [
-            (start, FieldError(field: "Load.image", problem: .missing)),
-            (
-                start.bytes(2, [1]).message(3, Self.image()),
-                FieldError(field: "Load.group", problem: .notAnIdentifier)
-            ),
-            (
-                start.message(3, Self.image()).number(5, 256),
-                FieldError(field: "Load.stale_retries", problem: .outOfRange)
-            ),
-        ]
-        for (body, fault) in broken {
-            #expect(throws: WireError.field(fault, token: Self.token)) {
-                try Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes).clientMessage()
-            }
-        }
+    @Test(arguments: [0, 1, 15, 17]) func theTokenItselfMustHave16Bytes(count: Int) {
+        let body = ProtobufBytes.none.bytes(1, [UInt8](repeating: 1, count: count))
+        BrokenRule("\(count)", .load, body.message(3, Self.image), "Load.token", .notAnIdentifier)
+            .isReported { try $0.clientMessage() }
     }
 
     @Test func absentWishesAreTheDefaults() throws {
-        let body = ProtobufBytes().bytes(1, Self.tokenBytes).message(3, Self.image())
-        let frames = Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes)
+        let frames = Frames(.load, Self.start.message(3, Self.image))
         let token = try #require(Self.token)
         let plain = LoadRequest(token: token, image: ImageRequest(url: "http://h/a.png"))
         #expect(try frames.clientMessage() == .load(plain))
-        #expect(try Frames(.load(plain)).body == body.bytes)
+        #expect(try Frames(.load(plain)).body == frames.body)
     }
 
     @Test func unknownFieldsAreIgnored() throws {
-        let body = ProtobufBytes().bytes(1, Self.tokenBytes)
-            .message(3, Self.image().text(100, "later").number(101, 7)).double(200, 1)
-        let frames = Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes)
+        let image = Self.image.text(100, "later").number(101, 7)
+        let frames = Frames(.load, Self.start.message(3, image).double(200, 1))
         let token = try #require(Self.token)
         #expect(
             try frames.clientMessage()
                 == .load(LoadRequest(token: token, image: ImageRequest(url: "http://h/a.png"))))
     }
 
-    @Test func whatTheReceiverWouldRefuseIsNotSent() throws {
+    @Test(
+        arguments: [
+            ("http://h/\0", [], "ImageRequest.url", .notText),
+            (
+                "http://h/", Array(repeating: .flip(horizontal: true, vertical: true), count: 33),
+                "ImageRequest.steps", .tooMany(limit: 32)
+            ),
+            (
+                "http://h/", [.rotate(Rotation(radians: .infinity, fitsSize: true))],
+                "Rotate.radians", .outOfRange
+            ),
+        ] as [(String, [TransformStep], String, FieldError.Problem)])
+    func whatTheReceiverWouldRefuseIsNotSent(
+        url: String, steps: [TransformStep], field: String, problem: FieldError.Problem
+    ) throws {
         let token = try #require(Self.token)
-        var tooManySteps = ImageRequest(url: "http://h/")
-        tooManySteps.steps = Array(
-            repeating: .flip(horizontal: true, vertical: true), count: 33)
-        var endless = ImageRequest(url: "http://h/")
-        endless.steps = [.rotate(Rotation(radians: .infinity, fitsSize: true))]
-        let refused: [(ImageRequest, FieldError)] = [
-            (
-                ImageRequest(url: "http://h/\0"),
-                FieldError(field: "ImageRequest.url", problem: .notText)
-            ),
-            (
-                tooManySteps,
-                FieldError(field: "ImageRequest.steps", problem: .tooMany(limit: 32))
-            ),
-            (endless, FieldError(field: "Rotate.radians", problem: .outOfRange)),
-        ]
-        for (image, fault) in refused {
-            #expect(throws: WireError.field(fault, token: token)) {
-                try Frames(.load(LoadRequest(token: token, image: image)))
-            }
-        }
+        var image = ImageRequest(url: url)
+        image.steps = steps
+        let refusal = WireError.field(FieldError(field: field, problem: problem), token: token)
+        #expect(throws: refusal) { try Frames(.load(LoadRequest(token: token, image: image))) }
     }
 
     @Test func refusalsOfRequestsAreTypedErrors() throws {

@@ -5,400 +5,288 @@ import Testing
 
 /// Each rule of the other messages, violated by hand or by value.
 @Suite struct MessageLimitTests {
-    private static let reference = ProtobufBytes().number(3, 1).number(5, 10).number(6, 9)
-    private static let info = ProtobufBytes().number(2, 1).number(3, 1).number(4, 1)
+    private typealias Bytes = ProtobufBytes
 
-    private static func hello(_ list: UInt64, _ names: ProtobufBytes) -> ProtobufBytes {
-        ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16))
-            .message(8, ProtobufBytes().message(list, names))
+    private static let identifier = [UInt8](repeating: 7, count: 16)
+
+    private static func hello(_ list: UInt64, _ names: [String]) -> Bytes {
+        let names = names.reduce(Bytes.none) { $0.text(1, $1) }
+        return Bytes.none.bytes(1, identifier).message(8, .none.message(list, names))
     }
 
-    private static func outcome(_ field: UInt64, _ result: ProtobufBytes) -> ProtobufBytes {
-        ProtobufBytes().number(1, 1).number(2, 1).message(field, result)
+    private static func image(
+        _ reference: Bytes = .reference, info: Bytes = .info
+    ) -> Bytes {
+        .outcome(13, .none.message(1, reference).message(2, info))
     }
 
-    static func layout(
-        bands: UInt64 = 3, offset: UInt64 = 0, width: UInt64 = 2, stride: UInt64 = 6,
-        active: Double = 2, planes: Int = 1, orientation: UInt64 = 1
-    ) -> ProtobufBytes {
-        let plane = ProtobufBytes().number(1, bands).number(2, offset).number(3, width)
-            .number(4, 1).number(5, stride).double(6, active).double(7, 1)
-        return ProtobufBytes().repeating(planes) { $0.message(1, plane) }.number(2, orientation)
+    private static func body(_ rest: (Bytes) -> Bytes) -> Bytes {
+        .outcome(8, rest(.none.message(1, .reference)))
     }
 
-    static func pixels(_ layout: ProtobufBytes, frames: Int = 1) -> ProtobufBytes {
-        let frame = ProtobufBytes().message(1, reference).message(2, layout)
-        return outcome(
-            12, ProtobufBytes().message(1, info).repeating(frames) { $0.message(2, frame) })
+    private static func failure(_ rest: (Bytes) -> Bytes) -> Bytes {
+        .outcome(14, rest(.none.number(1, 3000)))
     }
 
-    private static func decode(framesMax: UInt64) -> ProtobufBytes {
-        job(
-            11,
-            ProtobufBytes().message(1, reference)
-                .message(2, ProtobufBytes().message(2, ProtobufBytes()))
-                .message(3, ProtobufBytes()).number(4, framesMax))
-    }
-
-    struct Case: CustomTestStringConvertible {
-        let testDescription: String
-        let kind: MessageKind
-        let body: ProtobufBytes
-        let fault: FieldError
-
-        init(
-            _ name: String, _ kind: MessageKind, _ body: ProtobufBytes, _ field: String,
-            _ problem: FieldError.Problem
-        ) {
-            (testDescription, self.kind, self.body) = (name, kind, body)
-            fault = FieldError(field: field, problem: problem)
-        }
-    }
-
-    static let workerCases: [Case] = [
-        Case(
-            "an incarnation of 15 bytes", .workerHello,
-            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 15)), "WorkerHello.incarnation",
-            .notAnIdentifier),
-        Case(
+    /// Rules of what a worker sends, except for those of outcomes.
+    static let workerCases: [BrokenRule] = [
+        BrokenRule(
+            "an incarnation of 15 bytes", .workerHello, .none.bytes(1, identifier.dropLast()),
+            "WorkerHello.incarnation", .notAnIdentifier),
+        BrokenRule(
             "a version of 1,025 bytes", .workerHello,
-            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16)).text(
-                4, String(repeating: "v", count: 1_025)), "WorkerHello.version",
+            .none.bytes(1, identifier).text(4, long(1_025)), "WorkerHello.version",
             .tooLong(limit: 1_024)),
-        Case(
-            "65 formats", .workerHello,
-            hello(2, ProtobufBytes().repeating(65) { $0.text(1, "a") }),
+        BrokenRule(
+            "65 formats", .workerHello, hello(2, Array(repeating: "a", count: 65)),
             "Capabilities.formats_in", .tooMany(limit: 64)),
-        Case(
-            "a step of 65 bytes", .workerHello,
-            hello(4, ProtobufBytes().text(1, String(repeating: "s", count: 65))),
-            "Capabilities.steps", .tooLong(limit: 64)),
-        Case(
-            "a scheme with a space", .workerHello, hello(1, ProtobufBytes().text(1, "a b")),
-            "Capabilities.schemes", .unknownValue),
-        Case(
-            "a format without a name", .workerHello, hello(3, ProtobufBytes().text(1, "")),
-            "Capabilities.formats_out", .unknownValue),
-        Case(
-            "a step twice", .workerHello,
-            hello(4, ProtobufBytes().text(1, "s").text(1, "s")), "Capabilities.steps", .duplicate),
-        Case(
-            "257 segments", .segmentsOpened,
-            ProtobufBytes().repeating(257) { $0.message(1, ProtobufBytes()) }, "Segments.segments",
-            .tooMany(limit: 256)),
-        Case(
-            "a third arena", .segmentsClosed,
-            ProtobufBytes().message(1, ProtobufBytes().number(1, 2)), "Segment.arena", .unknownValue
-        ),
-        Case(
-            "1,025 ids", .evicted, ProtobufBytes().repeating(1_025) { $0.number(1, 5) },
-            "Evicted.blocks", .tooMany(limit: 1_024)),
-        Case("block 0", .evicted, ProtobufBytes().number(1, 0), "Evicted.blocks", .outOfRange),
-        Case(
-            "a fourth state", .cacheStatus, ProtobufBytes().number(3, 3), "CacheStatus.disk",
+        BrokenRule(
+            "a step of 65 bytes", .workerHello, hello(4, [long(65)]), "Capabilities.steps",
+            .tooLong(limit: 64)),
+        BrokenRule(
+            "a scheme with a space", .workerHello, hello(1, ["a b"]), "Capabilities.schemes",
             .unknownValue),
-        Case(
-            "a fifth reason", .goodbye, ProtobufBytes().number(1, 4), "Goodbye.reason",
+        BrokenRule(
+            "a format without a name", .workerHello, hello(3, [""]), "Capabilities.formats_out",
             .unknownValue),
-        Case(
-            "progress of job 0", .progress, ProtobufBytes().number(2, 1), "Progress.id", .outOfRange
-        ),
-        Case(
-            "an outcome of job 0", .outcome,
-            ProtobufBytes().number(2, 1).message(10, ProtobufBytes()), "Outcome.id", .outOfRange),
-        Case(
-            "an outcome of attempt 0", .outcome,
-            ProtobufBytes().number(1, 1).message(10, ProtobufBytes()), "Outcome.attempt",
-            .outOfRange),
-        Case(
-            "an outcome without a result", .outcome, ProtobufBytes().number(1, 1).number(2, 1),
-            "Outcome.result", .missing),
-        Case(
-            "an image without a reference", .outcome, outcome(13, ProtobufBytes().message(2, info)),
-            "EncodedImage.reference", .missing),
-        Case(
-            "a reference to block 0", .outcome,
-            outcome(13, ProtobufBytes().message(1, ProtobufBytes().number(5, 1)).message(2, info)),
-            "Reference.block", .outOfRange),
-        Case(
-            "a range that overflows", .outcome,
-            outcome(
-                13,
-                ProtobufBytes().message(
-                    1, ProtobufBytes().number(4, .max).number(5, 1).number(6, 1)
-                ).message(2, info)), "Reference.length", .outOfRange),
-        Case(
-            "a producer without a name", .outcome,
-            outcome(
-                13,
-                ProtobufBytes().message(1, reference.message(1, ProtobufBytes().number(1, 2)))
-                    .message(2, info)), "Producer.incarnation", .notAnIdentifier),
-        Case(
-            "a fifth stage as producer", .outcome,
-            outcome(
-                13,
-                ProtobufBytes().message(1, reference.message(1, ProtobufBytes().number(1, 5)))
-                    .message(2, info)), "Producer.kind", .unknownValue),
-        Case(
-            "no pages", .outcome,
-            outcome(
-                13, ProtobufBytes().message(1, reference).message(2, ProtobufBytes().number(2, 1))),
-            "ImageInfo.pages", .outOfRange),
-        Case(
-            "a still of one frame", .outcome,
-            outcome(13, ProtobufBytes().message(1, reference).message(2, info.number(6, 1))),
-            "ImageInfo.still_of", .outOfRange),
-        Case(
-            "a format that does not exist", .outcome,
-            outcome(13, ProtobufBytes().message(1, reference).message(2, info.number(1, 11))),
-            "ImageInfo.format", .unknownValue),
-        Case(
-            "a status of 65,536", .outcome,
-            outcome(8, ProtobufBytes().message(1, reference).number(2, 65_536)),
-            "FetchedBody.http_status", .outOfRange),
-        Case(
-            "a content type of 1,025 bytes", .outcome,
-            outcome(
-                8,
-                ProtobufBytes().message(1, reference)
-                    .text(3, String(repeating: "t", count: 1_025))),
-            "FetchedBody.content_type", .tooLong(limit: 1_024)),
-        Case(
-            "an error of no code", .outcome, outcome(14, ProtobufBytes().text(2, "?")),
-            "Error.code", .unknownValue),
-        Case(
-            "an error message of 1,025 bytes", .outcome,
-            outcome(
-                14, ProtobufBytes().number(1, 3000).text(2, String(repeating: "m", count: 1_025))),
-            "Error.message", .tooLong(limit: 1_024)),
-        Case(
-            "17 details", .outcome,
-            outcome(
-                14, ProtobufBytes().number(1, 3000).repeating(17) { $0.message(3, ProtobufBytes()) }
-            ), "Error.details", .tooMany(limit: 16)),
-        Case(
-            "the same detail twice", .outcome,
-            outcome(
-                14,
-                ProtobufBytes().number(1, 3000).repeating(2) {
-                    $0.message(3, ProtobufBytes().text(1, "a"))
-                }), "Error.details", .duplicate),
-        Case(
-            "a detail of 1,025 bytes", .outcome,
-            outcome(
-                14,
-                ProtobufBytes().number(1, 3000).message(
-                    3, ProtobufBytes().text(1, "abcd").text(2, String(repeating: "v", count: 1_021))
-                )), "Detail.value", .tooLong(limit: 1_020)),
-        Case("no bands", .outcome, pixels(layout(bands: 0)), "PixelPlane.bands", .unknownValue),
-        Case(
-            "rows shorter than their columns", .outcome, pixels(layout(stride: 5)),
-            "PixelPlane.stride", .outOfRange),
-        Case(
-            "no columns", .outcome, pixels(layout(width: 0, active: 0)), "PixelPlane.stride",
-            .outOfRange),
-        Case(
-            "a stride beyond an Int", .outcome, pixels(layout(stride: .max)), "PixelPlane.stride",
-            .outOfRange),
-        Case(
-            "more image than columns", .outcome, pixels(layout(active: 2.01)),
-            "PixelPlane.active", .outOfRange),
-        Case(
-            "a column less of image", .outcome, pixels(layout(active: 1)),
-            "PixelPlane.active", .outOfRange),
-        Case(
-            "a width that is not a number", .outcome, pixels(layout(active: .nan)),
-            "PixelPlane.active_width", .outOfRange),
-        Case(
-            "no planes", .outcome, pixels(layout(planes: 0)), "PixelLayout.planes", .outOfRange),
-        Case(
-            "two planes", .outcome, pixels(layout(bands: 1, planes: 2)), "PixelLayout.planes",
-            .outOfRange),
-        Case(
-            "three planes of three bands", .outcome, pixels(layout(planes: 3)),
-            "PixelLayout.planes", .outOfRange),
-        Case(
-            "four planes", .outcome, pixels(layout(bands: 1, planes: 4)), "PixelLayout.planes",
-            .tooMany(limit: 3)),
-        Case(
-            "orientation 0", .outcome, pixels(layout(orientation: 0)), "PixelLayout.orientation",
-            .outOfRange),
-        Case(
-            "orientation 9", .outcome, pixels(layout(orientation: 9)), "PixelLayout.orientation",
-            .outOfRange),
-        Case(
-            "an offset beyond an Int", .outcome, pixels(layout(offset: .max)), "PixelPlane.offset",
-            .outOfRange),
-        Case(
-            "an offset at the end of an Int", .outcome,
-            pixels(layout(offset: UInt64(Int.max))), "PixelLayout.planes", .outOfRange),
-        Case(
-            "pixels beyond their block", .outcome, pixels(layout(stride: 11)), "Frame.layout",
-            .outOfRange),
-        Case(
-            "65 frames", .outcome, pixels(layout(), frames: 65), "DecodedImage.frames",
-            .tooMany(limit: 64)),
-        Case(
-            "a frame that lies nowhere", .outcome,
-            outcome(12, ProtobufBytes().message(1, info).message(2, ProtobufBytes())),
-            "Frame.reference", .missing),
-        Case(
-            "a key of 12,289 bytes", .stored,
-            ProtobufBytes().text(1, String(repeating: "k", count: 12_289)), "Stored.key",
+        BrokenRule(
+            "a step twice", .workerHello, hello(4, ["s", "s"]), "Capabilities.steps", .duplicate),
+        BrokenRule(
+            "257 segments", .segmentsOpened, .none.repeating(257) { $0.message(1, .none) },
+            "Segments.segments", .tooMany(limit: 256)),
+        BrokenRule(
+            "a third arena", .segmentsClosed, .none.message(1, .none.number(1, 2)),
+            "Segment.arena", .unknownValue),
+        BrokenRule(
+            "1,025 ids", .evicted, .none.repeating(1_025) { $0.number(1, 5) }, "Evicted.blocks",
+            .tooMany(limit: 1_024)),
+        BrokenRule("block 0", .evicted, .none.number(1, 0), "Evicted.blocks"),
+        BrokenRule(
+            "a fourth state", .cacheStatus, .none.number(3, 3), "CacheStatus.disk", .unknownValue),
+        BrokenRule(
+            "a fifth reason", .goodbye, .none.number(1, 4), "Goodbye.reason", .unknownValue),
+        BrokenRule("progress of job 0", .progress, .none.number(2, 1), "Progress.id"),
+        BrokenRule(
+            "a key of 12,289 bytes", .stored, .none.text(1, long(12_289)), "Stored.key",
             .tooLong(limit: 12_288)),
     ]
 
-    @Test(arguments: workerCases)
-    func aBrokenRuleOfAWorkerIsNamed(_ broken: Case) throws {
-        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
-        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.workerMessage() }
+    private static func outcome(
+        _ name: String, _ body: Bytes, _ field: String, _ problem: FieldError.Problem = .outOfRange
+    ) -> BrokenRule {
+        BrokenRule(name, .outcome, body, field, problem)
     }
 
-    private static func job(_ field: UInt64, _ work: ProtobufBytes) -> ProtobufBytes {
-        ProtobufBytes().number(1, 1).number(2, 1).message(field, work)
-    }
-
-    static let commandCases: [Case] = [
-        Case(
-            "a beginning with all frames", .job,
-            job(
-                11,
-                ProtobufBytes().message(1, reference)
-                    .message(2, ProtobufBytes().message(2, ProtobufBytes()))
-                    .message(3, ProtobufBytes()).number(8, 1).number(9, 1)), "Decode.is_partial",
-            .outOfRange),
-        Case("job 0", .job, ProtobufBytes().number(2, 1), "Job.id", .outOfRange),
-        Case("attempt 0", .job, ProtobufBytes().number(1, 1), "Job.attempt", .outOfRange),
-        Case(
-            "a job without work", .job, ProtobufBytes().number(1, 1).number(2, 1), "Job.work",
+    static let outcomeCases: [BrokenRule] = [
+        outcome("an outcome of job 0", .none.number(2, 1).message(10, .none), "Outcome.id"),
+        outcome(
+            "an outcome of attempt 0", .none.number(1, 1).message(10, .none), "Outcome.attempt"),
+        outcome(
+            "an outcome without a result", .none.number(1, 1).number(2, 1), "Outcome.result",
             .missing),
-        Case(
-            "a class that does not exist", .job, job(9, ProtobufBytes()).number(4, 3),
-            "Job.priority", .unknownValue),
-        Case(
-            "4,098 bytes of sources", .job,
-            job(
-                8,
-                ProtobufBytes().text(1, "http://h/").repeating(2) {
-                    $0.text(5, String(repeating: "s", count: 2_049))
-                }), "Fetch.sources", .tooLong(limit: 4_096)),
-        Case(
-            "a destination that does not exist", .job, job(9, ProtobufBytes().number(3, 2)),
-            "Query.destination", .unknownValue),
-        Case(
-            "tiers that do not exist", .job, job(9, ProtobufBytes().number(2, 8)), "Query.tiers",
+        outcome(
+            "an image without a reference", .outcome(13, .none.message(2, .info)),
+            "EncodedImage.reference", .missing),
+        outcome("a reference to block 0", image(.none.number(5, 1)), "Reference.block"),
+        outcome(
+            "a range that overflows", image(.none.number(4, .max).number(5, 1).number(6, 1)),
+            "Reference.length"),
+        outcome(
+            "a producer without a name", image(.reference.message(1, .none.number(1, 2))),
+            "Producer.incarnation", .notAnIdentifier),
+        outcome(
+            "a fifth stage as producer", image(.reference.message(1, .none.number(1, 5))),
+            "Producer.kind", .unknownValue),
+        outcome("no pages", image(info: .none.number(2, 1)), "ImageInfo.pages"),
+        outcome("a still of one frame", image(info: .info.number(6, 1)), "ImageInfo.still_of"),
+        outcome(
+            "a format that does not exist", image(info: .info.number(1, 11)), "ImageInfo.format",
             .unknownValue),
-        Case("a decode of nothing", .job, job(11, ProtobufBytes()), "Decode.source", .missing),
-        Case(
+        outcome(
+            "a status of 65,536", body { $0.number(2, 65_536) }, "FetchedBody.http_status"),
+        outcome(
+            "a content type of 1,025 bytes", body { $0.text(3, long(1_025)) },
+            "FetchedBody.content_type", .tooLong(limit: 1_024)),
+        outcome(
+            "an error of no code", .outcome(14, .none.text(2, "?")), "Error.code", .unknownValue),
+        outcome(
+            "an error message of 1,025 bytes", failure { $0.text(2, long(1_025)) },
+            "Error.message", .tooLong(limit: 1_024)),
+        outcome(
+            "17 details", failure { $0.repeating(17) { $0.message(3, .none) } }, "Error.details",
+            .tooMany(limit: 16)),
+        outcome(
+            "the same detail twice",
+            failure { $0.repeating(2) { $0.message(3, .none.text(1, "a")) } }, "Error.details",
+            .duplicate),
+        outcome(
+            "a detail of 1,025 bytes",
+            failure { $0.message(3, .none.text(1, "abcd").text(2, long(1_021))) }, "Detail.value",
+            .tooLong(limit: 1_020)),
+        outcome(
+            "a frame that lies nowhere",
+            .outcome(12, .none.message(1, .info).message(2, .none)), "Frame.reference", .missing),
+        outcome(
+            "65 frames", .pixels(.layout(), frames: 65), "DecodedImage.frames",
+            .tooMany(limit: 64)),
+    ]
+
+    private static func layout(
+        _ name: String, _ layout: Bytes, _ field: String,
+        _ problem: FieldError.Problem = .outOfRange
+    ) -> BrokenRule {
+        BrokenRule(name, .outcome, .pixels(layout), field, problem)
+    }
+
+    static let layoutCases: [BrokenRule] = [
+        layout("no bands", .layout(bands: 0), "PixelPlane.bands", .unknownValue),
+        layout("rows shorter than their columns", .layout(stride: 5), "PixelPlane.stride"),
+        layout("no columns", .layout(width: 0, active: 0), "PixelPlane.stride"),
+        layout("a stride beyond an Int", .layout(stride: .max), "PixelPlane.stride"),
+        layout("more image than columns", .layout(active: 2.01), "PixelPlane.active"),
+        layout("a column less of image", .layout(active: 1), "PixelPlane.active"),
+        layout("a width that is not a number", .layout(active: .nan), "PixelPlane.active_width"),
+        layout("no planes", .layout(planes: 0), "PixelLayout.planes"),
+        layout("two planes", .layout(bands: 1, planes: 2), "PixelLayout.planes"),
+        layout("three planes of three bands", .layout(planes: 3), "PixelLayout.planes"),
+        layout(
+            "four planes", .layout(bands: 1, planes: 4), "PixelLayout.planes", .tooMany(limit: 3)),
+        layout("orientation 0", .layout(orientation: 0), "PixelLayout.orientation"),
+        layout("orientation 9", .layout(orientation: 9), "PixelLayout.orientation"),
+        layout("an offset beyond an Int", .layout(offset: .max), "PixelPlane.offset"),
+        layout(
+            "an offset at the end of an Int", .layout(offset: UInt64(Int.max)),
+            "PixelLayout.planes"),
+        layout("pixels beyond their block", .layout(stride: 11), "Frame.layout"),
+    ]
+
+    @Test(arguments: workerCases + outcomeCases + layoutCases)
+    func aBrokenRuleOfAWorkerIsNamed(_ broken: BrokenRule) {
+        broken.isReported { try $0.workerMessage() }
+    }
+
+    private static func job(_ field: UInt64, _ work: Bytes) -> Bytes {
+        .none.number(1, 1).number(2, 1).message(field, work)
+    }
+
+    /// A decode that is complete.
+    private static let wholeDecode = Bytes.none.message(1, .reference)
+        .message(2, .none.message(2, .none)).message(3, .none)
+
+    private static func decode(framesMax: UInt64) -> Bytes {
+        job(11, wholeDecode.number(4, framesMax))
+    }
+
+    static let commandCases: [BrokenRule] = [
+        BrokenRule(
+            "a beginning with all frames", .job, job(11, wholeDecode.number(8, 1).number(9, 1)),
+            "Decode.is_partial"),
+        BrokenRule("job 0", .job, .none.number(2, 1), "Job.id"),
+        BrokenRule("attempt 0", .job, .none.number(1, 1), "Job.attempt"),
+        BrokenRule(
+            "a job without work", .job, .none.number(1, 1).number(2, 1), "Job.work", .missing),
+        BrokenRule(
+            "a class that does not exist", .job, job(9, .none).number(4, 3), "Job.priority",
+            .unknownValue),
+        BrokenRule(
+            "4,098 bytes of sources", .job,
+            job(8, .none.text(1, "http://h/").repeating(2) { $0.text(5, long(2_049)) }),
+            "Fetch.sources", .tooLong(limit: 4_096)),
+        BrokenRule(
+            "a destination that does not exist", .job, job(9, .none.number(3, 2)),
+            "Query.destination", .unknownValue),
+        BrokenRule(
+            "tiers that do not exist", .job, job(9, .none.number(2, 8)), "Query.tiers",
+            .unknownValue),
+        BrokenRule("a decode of nothing", .job, job(11, .none), "Decode.source", .missing),
+        BrokenRule(
             "a decode without a need", .job,
-            job(11, ProtobufBytes().message(1, reference).message(2, ProtobufBytes())), "Need.need",
-            .missing),
-        Case(
+            job(11, .none.message(1, .reference).message(2, .none)), "Need.need", .missing),
+        BrokenRule(
             "a decode without limits", .job,
-            job(
-                11,
-                ProtobufBytes().message(1, reference).message(
-                    2, ProtobufBytes().message(1, ProtobufBytes()))), "Decode.limits", .missing),
-        Case(
+            job(11, .none.message(1, .reference).message(2, .none.message(1, .none))),
+            "Decode.limits", .missing),
+        BrokenRule(
             "limits beyond an Int", .job,
             job(
                 11,
-                ProtobufBytes().message(1, reference).message(
-                    2, ProtobufBytes().message(1, ProtobufBytes())
-                ).message(3, ProtobufBytes().number(2, .max))), "Limits.pixels_max", .outOfRange),
-        Case(
-            "a decode of no frame", .job, decode(framesMax: 0), "Decode.frames_max", .outOfRange),
-        Case(
-            "a decode of 65 frames", .job, decode(framesMax: 65), "Decode.frames_max",
-            .outOfRange),
-        Case(
-            "a store without facts", .job, job(10, ProtobufBytes().message(2, reference)),
+                .none.message(1, .reference).message(2, .none.message(2, .none))
+                    .message(3, .none.number(2, .max))),
+            "Limits.pixels_max"),
+        BrokenRule("a decode of no frame", .job, decode(framesMax: 0), "Decode.frames_max"),
+        BrokenRule("a decode of 65 frames", .job, decode(framesMax: 65), "Decode.frames_max"),
+        BrokenRule(
+            "a store without facts", .job, job(10, .none.message(2, .reference)),
             "Store.metadata", .missing),
-        Case(
-            "a welcome without an epoch", .workerWelcome, ProtobufBytes(), "WorkerWelcome.epoch",
+        BrokenRule(
+            "a welcome without an epoch", .workerWelcome, .none, "WorkerWelcome.epoch",
             .notAnIdentifier),
-        Case("cancelling job 0", .cancelJob, ProtobufBytes(), "CancelJob.id", .outOfRange),
-        Case(
+        BrokenRule("cancelling job 0", .cancelJob, .none, "CancelJob.id"),
+        BrokenRule(
             "releasing 1,025 blocks", .release,
-            ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 1_025)), "Release.blocks",
+            .none.bytes(1, [UInt8](repeating: 1, count: 1_025)), "Release.blocks",
             .tooMany(limit: 1_024)),
-        Case(
-            "touching block 0", .touched, ProtobufBytes().bytes(1, [0]), "Touched.blocks",
-            .outOfRange),
-        Case("a refusal without an error", .refused, ProtobufBytes(), "Refused.error", .missing),
+        BrokenRule("touching block 0", .touched, .none.bytes(1, [0]), "Touched.blocks"),
+        BrokenRule("a refusal without an error", .refused, .none, "Refused.error", .missing),
     ]
 
     @Test(arguments: commandCases)
-    func aBrokenRuleOfACommandIsNamed(_ broken: Case) throws {
-        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
-        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.workerCommand() }
+    func aBrokenRuleOfACommandIsNamed(_ broken: BrokenRule) {
+        broken.isReported { try $0.workerCommand() }
     }
 
-    private static let token = [UInt8](repeating: 7, count: 16)
+    private static let answer = Bytes.none.bytes(1, identifier)
 
-    static let serverCases: [Case] = [
-        Case(
-            "an event of no kind", .event, ProtobufBytes().bytes(1, token), "Event.event",
-            .missing),
-        Case(
-            "a reply without an outcome", .reply, ProtobufBytes().bytes(1, token), "Reply.outcome",
-            .missing),
-        Case(
-            "a reply to nobody", .reply, ProtobufBytes().text(4, "k"), "Reply.token",
-            .notAnIdentifier),
-        Case(
+    static let serverCases: [BrokenRule] = [
+        BrokenRule("an event of no kind", .event, answer, "Event.event", .missing),
+        BrokenRule("a reply without an outcome", .reply, answer, "Reply.outcome", .missing),
+        BrokenRule(
+            "a reply to nobody", .reply, .none.text(4, "k"), "Reply.token", .notAnIdentifier),
+        BrokenRule(
             "an endless time", .reply,
-            ProtobufBytes().bytes(1, token).text(4, "k").message(
-                2, ProtobufBytes().double(7, .infinity)), "Timings.total", .outOfRange),
-        Case(
-            "an image without facts", .reply,
-            ProtobufBytes().bytes(1, token).message(3, ProtobufBytes()), "DeliveredImage.info",
+            answer.text(4, "k").message(2, .none.double(7, .infinity)), "Timings.total"),
+        BrokenRule(
+            "an image without facts", .reply, answer.message(3, .none), "DeliveredImage.info",
             .missing),
-        Case(
+        BrokenRule(
             "a third stored tier", .reply,
-            ProtobufBytes().bytes(1, token).message(
-                3, ProtobufBytes().message(2, info).number(5, 4)), "DeliveredImage.stored_tiers",
-            .unknownValue),
-        Case(
-            "513 counters", .statusReport,
-            ProtobufBytes().repeating(513) { $0.message(3, ProtobufBytes()) },
+            answer.message(3, .none.message(2, .info).number(5, 4)),
+            "DeliveredImage.stored_tiers", .unknownValue),
+        BrokenRule(
+            "513 counters", .statusReport, .none.repeating(513) { $0.message(3, .none) },
             "StatusReport.counters", .tooMany(limit: 512)),
-        Case(
+        BrokenRule(
             "a refusal of half a token", .refused,
-            ProtobufBytes().message(1, ProtobufBytes().number(1, 3000)).bytes(
-                2, [1, 2, 3, 4, 5, 6, 7, 8]), "Refused.token", .notAnIdentifier),
+            .none.message(1, .none.number(1, 3000)).bytes(2, identifier.prefix(8)),
+            "Refused.token", .notAnIdentifier),
     ]
 
     @Test(arguments: serverCases)
-    func aBrokenRuleOfAReplyIsNamed(_ broken: Case) throws {
-        let frames = Frames(header: FrameHeader(kind: broken.kind).bytes, body: broken.body.bytes)
-        #expect(throws: WireError.field(broken.fault, token: nil)) { try frames.serverMessage() }
+    func aBrokenRuleOfAReplyIsNamed(_ broken: BrokenRule) {
+        broken.isReported { try $0.serverMessage() }
     }
 
     @Test func aCancelNamesOneTarget() throws {
-        let fault = FieldError(field: "Cancel.target", problem: .missing)
-        #expect(throws: WireError.field(fault, token: nil)) {
-            try Frames(header: FrameHeader(kind: .cancel).bytes, body: []).clientMessage()
-        }
+        BrokenRule("a cancel of nothing", .cancel, .none, "Cancel.target", .missing)
+            .isReported { try $0.clientMessage() }
     }
 
     @Test func bodiesHaveTheLimitOfTheirSockets() throws {
-        let back = [UInt8](repeating: 0, count: MessageLimits.backFrameBytesMax + 1)
-        let front = [UInt8](repeating: 0, count: MessageLimits.frontFrameBytesMax + 1)
-        #expect(throws: WireError.tooLarge(limit: 32_768)) {
-            try Frames(header: FrameHeader(kind: .outcome).bytes, body: back).workerMessage()
+        func frames(_ kind: MessageKind, _ limit: Int) -> Frames {
+            Frames(
+                header: FrameHeader(kind: kind).bytes, body: Array(repeating: 0, count: limit + 1))
         }
-        #expect(throws: WireError.tooLarge(limit: 32_768)) {
-            try Frames(header: FrameHeader(kind: .job).bytes, body: back).workerCommand()
+        let (back, front) = (32_768, 98_304)
+        #expect(throws: WireError.tooLarge(limit: back)) {
+            try frames(.outcome, back).workerMessage()
         }
-        #expect(throws: WireError.malformed) {
-            try Frames(header: FrameHeader(kind: .load).bytes, body: back).clientMessage()
+        #expect(throws: WireError.tooLarge(limit: back)) { try frames(.job, back).workerCommand() }
+        #expect(throws: WireError.malformed) { try frames(.load, back).clientMessage() }
+        #expect(throws: WireError.tooLarge(limit: front)) {
+            try frames(.load, front).clientMessage()
         }
-        #expect(throws: WireError.tooLarge(limit: 98_304)) {
-            try Frames(header: FrameHeader(kind: .load).bytes, body: front).clientMessage()
-        }
-        #expect(throws: WireError.tooLarge(limit: 98_304)) {
-            try Frames(header: FrameHeader(kind: .reply).bytes, body: front).serverMessage()
+        #expect(throws: WireError.tooLarge(limit: front)) {
+            try frames(.reply, front).serverMessage()
         }
     }
 
@@ -408,9 +296,6 @@ import Testing
             guard case .job(let job) = try frames.workerCommand(), case .decode(let work) = job.work
             else { return nil }
             return work.framesMax
-        }
-        func read(_ body: ProtobufBytes) throws -> Int? {
-            try read(Frames(header: FrameHeader(kind: .job).bytes, body: body.bytes))
         }
         func written(_ framesMax: Int) throws -> Frames {
             let work = DecodeWork(
@@ -422,17 +307,15 @@ import Testing
                         id: JobID(1), attempt: 1, work: .decode(work), millisecondsLeft: 1,
                         priority: .normal)))
         }
-        let usual = ProtobufBytes().message(1, Self.reference)
-            .message(2, ProtobufBytes().message(2, ProtobufBytes())).message(3, ProtobufBytes())
-        #expect(try read(Self.job(11, usual)) == 1)
+        #expect(try read(Frames(.job, Self.job(11, Self.wholeDecode))) == 1)
         for most in [1, 2, 64] {
-            #expect(try read(Self.decode(framesMax: UInt64(most))) == most)
+            #expect(try read(Frames(.job, Self.decode(framesMax: UInt64(most)))) == most)
             #expect(try read(written(most)) == most)
         }
         #expect(try written(2).body.count == written(1).body.count + 2, "one is not written")
         for most in [0, 65] {
-            let fault = FieldError(field: "Decode.frames_max", problem: .outOfRange)
-            #expect(throws: WireError.field(fault, token: nil)) { try written(most) }
+            let refusal = WireError.field("Decode.frames_max", .outOfRange)
+            #expect(throws: refusal) { try written(most) }
         }
     }
 

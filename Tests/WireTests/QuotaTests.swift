@@ -56,43 +56,33 @@ import Testing
     }
 
     @Test func aHistogramThatMakesNoSenseIsRefused() throws {
-        func report(_ histogram: ProtobufBytes) -> [UInt8] {
-            ProtobufBytes().message(7, histogram).bytes
+        func read(_ histogram: ProtobufBytes) throws -> ServerMessage {
+            try Frames(.statusReport, .none.message(7, histogram)).serverMessage()
         }
-        func read(_ body: [UInt8]) throws -> ServerMessage {
-            try Frames(header: FrameHeader(kind: .statusReport).bytes, body: body).serverMessage()
-        }
-        let fits = ProtobufBytes().bytes(1, [7, 9]).bytes(2, [1, 2]).number(3, 40)
+        let fits = ProtobufBytes.none.bytes(1, [7, 9]).bytes(2, [1, 2]).number(3, 40)
         var expected = StatusReport()
         expected.requests = LatencyHistogram(counts: [7: 1, 9: 2], sum: 40)
-        #expect(try read(report(fits)) == .status(expected))
+        #expect(try read(fits) == .status(expected))
         for hostile in [
-            ProtobufBytes().bytes(1, [7, 9]).bytes(2, [1]),
-            ProtobufBytes().bytes(1, [7, 7]).bytes(2, [1, 2]),
-            ProtobufBytes().bytes(1, [0x81, 0x03]).bytes(2, [1]),
+            ProtobufBytes.none.bytes(1, [7, 9]).bytes(2, [1]),
+            ProtobufBytes.none.bytes(1, [7, 7]).bytes(2, [1, 2]),
+            ProtobufBytes.none.bytes(1, [0x81, 0x03]).bytes(2, [1]),
         ] {
-            #expect(throws: WireError.self) { try read(report(hostile)) }
+            #expect(throws: WireError.self) { try read(hostile) }
         }
     }
 
     @Test func aSmallBodyThatUnpacksLargeIsRefused() throws {
         // Two bytes each, more than fifty in memory.
-        let image = ProtobufBytes().repeating(40_000) { $0.message(2, ProtobufBytes()) }
-        let body = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 16)).message(3, image)
+        let image = ProtobufBytes.none.repeating(40_000) { $0.message(2, ProtobufBytes.none) }
+        let body = ProtobufBytes.none.bytes(1, [UInt8](repeating: 1, count: 16)).message(3, image)
         #expect(body.bytes.count < MessageLimits.frontFrameBytesMax)
         #expect(throws: WireError.quotaExceeded) {
-            try Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes).clientMessage()
+            try Frames(.load, body).clientMessage()
         }
-        let ids = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: 90_000))
+        let ids = ProtobufBytes.none.bytes(1, [UInt8](repeating: 1, count: 90_000))
         #expect(throws: WireError.quotaExceeded) {
-            try Frames(header: FrameHeader(kind: .release).bytes, body: ids.bytes).clientMessage()
-        }
-    }
-
-    @Test func unknownFieldsCountAgainstTheQuota() throws {
-        let body = ProtobufBytes().repeating(45_000) { $0.number(15, 1) }
-        #expect(throws: WireError.quotaExceeded) {
-            try Frames(header: FrameHeader(kind: .status).bytes, body: body.bytes).clientMessage()
+            try Frames(.release, ids).clientMessage()
         }
     }
 
@@ -113,9 +103,9 @@ import Testing
         #expect(ends == [.quotaExceeded])
     }
 
-    @Test func aDecoderRecoversAfterARefusal() throws {
+    @Test func unknownFieldsCountAgainstTheQuotaAndTheDecoderRecovers() throws {
         var decoder = MessageDecoder()
-        let hostile = ProtobufBytes().repeating(45_000) { $0.number(15, 1) }.bytes
+        let hostile = ProtobufBytes.none.repeating(45_000) { $0.number(15, 1) }.bytes
         #expect(throws: WireError.quotaExceeded) {
             try decoder.clientMessage(.status, hostile.span.bytes)
         }

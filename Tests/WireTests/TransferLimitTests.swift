@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [(1_023, true), (1_024, false)])
     func whatIsReadIsWithinTheLimit(last: Int, isTaken: Bool) {
         let long = Self.text(1_024)
-        let body = ProtobufBytes().text(1, long).text(2, long).text(5, "a")
+        let body = ProtobufBytes.none.text(1, long).text(2, long).text(5, "a")
             .text(10, Self.text(last))
         let terms: TransferTerms? = WireBody.read(body.bytes)
         #expect((terms != nil) == isTaken)
