@@ -9,14 +9,9 @@ import Testing
         var card = Preset()
         card.steps = [.resize(PixelSize(width: 5, height: 5), .fill)]
         card.output = OutputOptions(format: .jpeg, quality: 75)
-        var configuration = Configuration()
+        var configuration = Configuration(
+            rules: [try Rule(matching: "http://h/*") { $0.transformer = rule.map { .name($0) } }])
         configuration.presets = ["card": card]
-        configuration.profiles["default"] = Profile()
-        if let rule {
-            var forced = Rule(try #require(URLPattern("http://h/*")))
-            forced.transformer = .name(rule)
-            configuration.profiles["default"]?.rules = [forced]
-        }
         return configuration
     }
 

@@ -41,89 +41,105 @@ import Testing
 
     // MARK: - Rows
 
-    /// One option and which follow-up loads inherit it; `nil` if the option doesn't affect them.
-    private struct Row: Sendable {
-        let field: String
-        let overlay: Bool?
-        let fallback: Bool?
+    /// What can set an option of a load.
+    struct Subject {
+        var request: ImageRequest
+        /// For the URLs of the follow-up loads.
+        var rule: Rule
+        var profile = Profile()
+    }
+
+    /// Whether an overlay and a fallback inherit an option; `nil` if it doesn't affect them.
+    struct Inherited: Sendable {
+        var overlay: Bool?
+        var fallback: Bool?
+
+        static let both = Inherited(overlay: true, fallback: true)
+        static let neither = Inherited(overlay: false, fallback: false)
+        static let byFallback = Inherited(overlay: false, fallback: true)
+        /// By the fallback; an overlay isn't affected.
+        static let noOverlay = Inherited(overlay: nil, fallback: true)
+    }
+
+    /// One option and which follow-up loads inherit it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let inherited: Inherited
         let read: @Sendable (Resolution) -> AnyHashable
-        let apply: @Sendable (inout ImageRequest, inout Configuration) throws -> Void
+        let apply: @Sendable (inout Subject) throws -> Void
+
+        init<Value: Hashable & Sendable>(
+            _ field: String, _ inherited: Inherited,
+            _ read: @escaping @Sendable (Resolution) -> Value,
+            _ apply: @escaping @Sendable (inout Subject) throws -> Void
+        ) {
+            (testDescription, self.inherited, self.apply) = (field, inherited, apply)
+            self.read = { AnyHashable(read($0)) }
+        }
+
+        init<Value: Hashable & Sendable, Option: Sendable>(
+            _ field: String, _ inherited: Inherited,
+            _ read: @escaping @Sendable (Resolution) -> Value,
+            _ option: any WritableKeyPath<Subject, Option> & Sendable, _ value: Option
+        ) {
+            self.init(field, inherited, read) { $0[keyPath: option] = value }
+        }
     }
 
-    /// The option is set by the request.
-    private static func asked<Value: Hashable & Sendable>(
-        _ field: String, overlay: Bool?, fallback: Bool?,
-        _ read: @escaping @Sendable (Resolution) -> Value,
-        _ apply: @escaping @Sendable (inout ImageRequest) -> Void
-    ) -> Row {
-        Row(
-            field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            apply: { request, _ in apply(&request) })
+    /// A request with an option, and a configuration with it.
+    private func prepared(
+        _ request: ImageRequest, _ row: Row?
+    ) throws -> (ImageRequest, Configuration) {
+        var subject = try Subject(request: request, rule: Rule(matching: "*"))
+        try row?.apply(&subject)
+        var configuration = Self.configuration()
+        configuration.usual = subject.profile
+        for host in ["marks.example", "fallback.example"] {
+            subject.rule.pattern = try #require(URLPattern("http://\(host)/*"))
+            configuration.usual.rules.append(subject.rule)
+        }
+        return (subject.request, configuration)
     }
 
-    /// The option is set by a rule for the URLs of the follow-up loads.
-    private static func ruled<Value: Hashable & Sendable>(
-        _ field: String, overlay: Bool?, fallback: Bool?,
-        _ read: @escaping @Sendable (Resolution) -> Value,
-        _ apply: @escaping @Sendable (inout Rule) throws -> Void
-    ) -> Row {
-        Row(
-            field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            apply: { _, configuration in
-                for host in ["marks.example", "fallback.example"] {
-                    var rule = Rule(try #require(URLPattern("http://\(host)/*")))
-                    try apply(&rule)
-                    configuration.profiles["default"]?.rules.append(rule)
-                }
-            })
-    }
-
-    /// The option is set by the profile.
-    private static func profiled<Value: Hashable & Sendable>(
-        _ field: String, overlay: Bool?, fallback: Bool?,
-        _ read: @escaping @Sendable (Resolution) -> Value,
-        _ apply: @escaping @Sendable (inout Profile) -> Void
-    ) -> Row {
-        Row(
-            field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            apply: { _, configuration in
-                var profile = Profile()
-                apply(&profile)
-                configuration.profiles["default"] = profile
-            })
-    }
-
-    /// The value in a plain load of the URL, with or without the option.
-    private func plain(_ url: String, _ row: Row, isStated: Bool) throws -> AnyHashable {
-        var (request, configuration) = (ImageRequest(url: url), Self.configuration())
-        if isStated { try row.apply(&request, &configuration) }
-        return row.read(try configuration.resolve(request))
-    }
-
-    private func check(_ row: Row) throws {
-        var (request, configuration) = (Self.request(), Self.configuration())
-        try row.apply(&request, &configuration)
+    @Test(arguments: requestRows + contextRows + ruleRows + profileRows)
+    func anOptionIsInherited(_ row: Row) throws {
+        let (request, configuration) = try prepared(Self.request(), row)
         let image = try configuration.resolve(request)
         let overlay = try #require(image.terms.overlays.first)
-        guard case .load(let asked) = image.terms.fallback else {
-            Issue.record("\(row.field): the fallback is another URL")
-            return
-        }
-        let fallback = try configuration.resolve(fallback: asked)
+        let fallback = try configuration.resolve(
+            fallback: #require(image.terms.fallbackRequest))
         for (load, url, isInherited) in [
-            (overlay, Self.mark, row.overlay), (fallback, Self.other, row.fallback),
+            (overlay, Self.mark, row.inherited.overlay),
+            (fallback, Self.other, row.inherited.fallback),
         ] {
-            let stated = try plain(url, row, isStated: true)
-            let unstated = try plain(url, row, isStated: false)
-            #expect(stated != unstated, "\(row.field) makes a difference for \(url)")
+            /// The value in a plain load of the URL, with or without the option.
+            func plain(_ row: Row?) throws -> Resolution {
+                let (request, configuration) = try prepared(ImageRequest(url: url), row)
+                return try configuration.resolve(request)
+            }
+            let (stated, unstated) = (row.read(try plain(row)), row.read(try plain(nil)))
+            #expect(stated != unstated, "it makes a difference for \(url)")
             guard let isInherited else { continue }
-            #expect(row.read(load) == (isInherited ? stated : unstated), "\(row.field) of \(url)")
+            #expect(row.read(load) == (isInherited ? stated : unstated), "\(url)")
         }
     }
 
-    /// The names of all stored properties.
-    private func fields(of value: Any) -> Set<String> {
-        Set(Mirror(reflecting: value).children.compactMap(\.label))
+    /// All stored properties have a row, except those `apart`.
+    private func expect(_ rows: [Row], of value: Any, apart: Set<String>) {
+        let fields = Mirror(reflecting: value).children.compactMap(\.label)
+        #expect(apart.union(rows.map(\.testDescription)) == Set(fields))
+    }
+
+    @Test func eachFieldHasARow() throws {
+        expect(
+            Self.requestRows, of: ImageRequest(url: Self.mark),
+            apart: ["url", "options", "statedContext"])
+        // Every row tests the fallback; only uploads have extended data.
+        expect(
+            Self.contextRows, of: RequestContext(),
+            apart: ["fallback", "withoutTransformer", "extendedData"])
+        expect(Self.ruleRows, of: try Rule(matching: "*"), apart: ["pattern", "sets", "clears"])
+        expect(Self.profileRows, of: Profile(), apart: ["rules", "front"])
     }
 
     // MARK: - Without a row
@@ -133,10 +149,7 @@ import Testing
         let terms = try configuration.resolve(Self.request()).terms
         let mark = try configuration.resolve(ImageRequest(url: Self.mark))
         #expect(terms.overlays == [mark])
-        guard case .load(let asked) = terms.fallback else {
-            Issue.record("the fallback is another URL")
-            return
-        }
+        let asked = try #require(terms.fallbackRequest)
         #expect(
             try configuration.resolve(fallback: asked)
                 == configuration.resolve(ImageRequest(url: Self.other)))
@@ -148,10 +161,7 @@ import Testing
         request.options = .scaleDownLargeImages
         let plain = try configuration.resolve(request).request.steps
         request.context.fallback = .url(Self.other)
-        guard case .load(let asked) = try configuration.resolve(request).terms.fallback else {
-            Issue.record("the fallback is another URL")
-            return
-        }
+        let asked = try #require(configuration.resolve(request).terms.fallbackRequest)
         #expect(plain.count == 1)
         #expect(try configuration.resolve(fallback: asked).request.steps == plain)
     }
@@ -161,298 +171,180 @@ import Testing
     private static let box = Thumbnail(box: PixelSize(width: 10, height: 10))
 
     private static let requestRows: [Row] = [
-        asked("headers", overlay: false, fallback: false, { $0.request.headers }) {
-            $0.headers = [HTTPHeader(name: "X-A", value: "1")]
-        },
+        Row(
+            "headers", .neither, \.request.headers, \.request.headers,
+            [HTTPHeader(name: "X-A", value: "1")]),
         // An overlay uses the pixels of its first frame.
-        asked("frame", overlay: nil, fallback: true, { $0.request.frame }) { $0.frame = 3 },
-        asked("thumbnail", overlay: false, fallback: true, { $0.request.thumbnail }) {
-            $0.thumbnail = box
-        },
-        asked("steps", overlay: false, fallback: true, { $0.request.steps }) {
-            $0.steps.append(.resize(PixelSize(width: 5, height: 5), .fit))
+        Row("frame", .noOverlay, \.request.frame, \.request.frame, 3),
+        Row("thumbnail", .byFallback, \.request.thumbnail, \.request.thumbnail, box),
+        Row("steps", .byFallback, \.request.steps) {
+            $0.request.steps.append(.resize(PixelSize(width: 5, height: 5), .fit))
         },
         // The ratio is applied once.
-        asked("pixelRatio", overlay: false, fallback: true, { $0.request.thumbnail }) {
-            ($0.thumbnail, $0.pixelRatio) = (box, 2)
+        Row("pixelRatio", .byFallback, \.request.thumbnail) {
+            ($0.request.thumbnail, $0.request.pixelRatio) = (box, 2)
         },
-        asked("output", overlay: false, fallback: true, { $0.request.output }) {
-            $0.output.format = .webp
+        Row("output", .byFallback, \.request.output, \.request.output.format, .webp),
+        Row("infoOnly", .byFallback, \.request.infoOnly, \.request.infoOnly, true),
+        Row("properties", .byFallback, \.request.properties) {
+            ($0.request.infoOnly, $0.request.properties) = (true, RequestedProperties([.exif]))
         },
-        asked("infoOnly", overlay: false, fallback: true, { $0.request.infoOnly }) {
-            $0.infoOnly = true
+        Row(
+            "wantsExplanation", .noOverlay, \.request.wantsExplanation, \.request.wantsExplanation,
+            true),
+        Row("assumedLifetime", .neither, \.terms.assumedLifetime) {
+            $0.request.options.insert(.respectCacheControl)
+            $0.request.assumedLifetime = AssumedLifetime(fresh: 60)
         },
-        asked("properties", overlay: false, fallback: true, { $0.request.properties }) {
-            ($0.infoOnly, $0.properties) = (true, RequestedProperties([.exif]))
-        },
-        asked("wantsExplanation", overlay: nil, fallback: true, { $0.request.wantsExplanation }) {
-            $0.wantsExplanation = true
-        },
-        asked("assumedLifetime", overlay: false, fallback: false, { $0.terms.assumedLifetime }) {
-            $0.options.insert(.respectCacheControl)
-            $0.assumedLifetime = AssumedLifetime(fresh: 60)
-        },
-        asked(
-            "earlierFailureMilliseconds", overlay: true, fallback: nil,
-            { $0.request.earlierFailureMilliseconds }
-        ) { $0.earlierFailureMilliseconds = 5 },
-        asked("queryCacheTypes", overlay: true, fallback: true, { $0.request.queryCacheTypes }) {
-            $0.queryCacheTypes = .memory
-        },
-        asked("storeCacheTypes", overlay: true, fallback: true, { $0.request.storeCacheTypes }) {
-            $0.storeCacheTypes = .memory
-        },
-        asked(
-            "originalQueryCacheTypes", overlay: true, fallback: true,
-            { $0.request.originalQueryCacheTypes }
-        ) { $0.originalQueryCacheTypes = .memory },
-        asked(
-            "originalStoreCacheTypes", overlay: true, fallback: true,
-            { $0.request.originalStoreCacheTypes }
-        ) { $0.originalStoreCacheTypes = .memory },
-        asked(
-            "timeoutMilliseconds", overlay: true, fallback: true,
-            { $0.request.timeoutMilliseconds }
-        ) { $0.timeoutMilliseconds = 7 },
+        Row(
+            "earlierFailureMilliseconds", Inherited(overlay: true, fallback: nil),
+            \.request.earlierFailureMilliseconds, \.request.earlierFailureMilliseconds, 5),
+        Row(
+            "queryCacheTypes", .both, \.request.queryCacheTypes, \.request.queryCacheTypes, .memory),
+        Row(
+            "storeCacheTypes", .both, \.request.storeCacheTypes, \.request.storeCacheTypes, .memory),
+        Row(
+            "originalQueryCacheTypes", .both, \.request.originalQueryCacheTypes,
+            \.request.originalQueryCacheTypes, .memory),
+        Row(
+            "originalStoreCacheTypes", .both, \.request.originalStoreCacheTypes,
+            \.request.originalStoreCacheTypes, .memory),
+        Row(
+            "timeoutMilliseconds", .both, \.request.timeoutMilliseconds,
+            \.request.timeoutMilliseconds, 7),
     ]
-
-    @Test(arguments: requestRows.indices) func fieldsOfARequest(row: Int) throws {
-        try check(Self.requestRows[row])
-    }
-
-    @Test func eachFieldOfARequestHasARow() {
-        let rows = Set(Self.requestRows.map(\.field))
-        let apart: Set = ["url", "options", "statedContext"]
-        #expect(rows.union(apart) == fields(of: ImageRequest(url: Self.mark)))
-    }
 
     @Test(arguments: RequestOptions.names.indices) func optionsOfARequest(index: Int) throws {
         let (name, option) = RequestOptions.names[index]
         let ofImage: RequestOptions = [
             .refreshCached, .respectCacheControl, .decodeFirstFrameOnly,
         ]
-        try check(
-            Self.asked(
-                name, overlay: !ofImage.contains(option),
-                fallback: !RequestOptions.ofImageOnly.contains(option),
-                { $0.request.options.contains(option) }
-            ) { $0.options.insert(option) })
+        let inherited = Inherited(
+            overlay: !ofImage.contains(option),
+            fallback: !RequestOptions.ofImageOnly.contains(option))
+        try anOptionIsInherited(
+            Row(name, inherited, { $0.request.options.contains(option) }) {
+                $0.request.options.insert(option)
+            })
     }
 
     // MARK: - The request context
 
     private static let contextRows: [Row] = [
-        asked("profile", overlay: true, fallback: true, { $0.terms.scope }) {
-            $0.context.profile = "thumbs"
+        Row("profile", .both, \.terms.scope, \.request.context.profile, "thumbs"),
+        Row("cache", .both, \.terms.cache, \.request.context.cache, "products"),
+        Row(
+            "originalCache", .both, \.terms.originalCache, \.request.context.originalCache,
+            "originals"),
+        Row("loader", .neither, \.terms.loader, \.request.context.loader, "mine"),
+        Row("key", .neither, \.terms.base, \.request.context.key, .text("k")),
+        Row(
+            "serializer", .byFallback, \.terms.serializer, \.request.context.serializer,
+            .transcode(.jpeg, quality: 50)),
+        Row(
+            "scaleFactor", .noOverlay, \.request.context.scaleFactor, \.request.context.scaleFactor,
+            2),
+        Row(
+            "scaleDownLimit", .byFallback, \.request.steps, \.request.context.scaleDownLimit, 1_000),
+        Row("decodesToHDR", .byFallback, \.request.output.keepsHDR) {
+            ($0.request.thumbnail, $0.request.context.decodesToHDR) = (box, true)
         },
-        asked("cache", overlay: true, fallback: true, { $0.terms.cache }) {
-            $0.context.cache = "products"
-        },
-        asked("originalCache", overlay: true, fallback: true, { $0.terms.originalCache }) {
-            $0.context.originalCache = "originals"
-        },
-        asked("loader", overlay: false, fallback: false, { $0.terms.loader }) {
-            $0.context.loader = "mine"
-        },
-        asked("key", overlay: false, fallback: false, { $0.terms.base }) {
-            $0.context.key = .text("k")
-        },
-        asked("serializer", overlay: false, fallback: true, { $0.terms.serializer }) {
-            $0.context.serializer = .transcode(.jpeg, quality: 50)
-        },
-        asked("scaleFactor", overlay: nil, fallback: true, { $0.request.context.scaleFactor }) {
-            $0.context.scaleFactor = 2
-        },
-        asked("scaleDownLimit", overlay: false, fallback: true, { $0.request.steps }) {
-            $0.context.scaleDownLimit = 1_000
-        },
-        asked("decodesToHDR", overlay: false, fallback: true, { $0.request.output.keepsHDR }) {
-            ($0.thumbnail, $0.context.decodesToHDR) = (box, true)
-        },
-        asked("encodeOptions", overlay: false, fallback: true, { $0.request.output.quality }) {
+        Row("encodeOptions", .byFallback, \.request.output.quality) {
             var words = EncodeOptions()
             words.quality = 30
-            ($0.thumbnail, $0.context.encodeOptions) = (box, words)
+            ($0.request.thumbnail, $0.request.context.encodeOptions) = (box, words)
         },
-        asked("preset", overlay: false, fallback: true, { $0.request.output.quality }) {
-            $0.context.preset = "small"
-        },
-        asked("damaged", overlay: false, fallback: true, { $0.terms.showsDamaged }) {
-            $0.context.damaged = .show
-        },
-        asked("tags", overlay: true, fallback: true, { $0.terms.tags }) {
-            $0.context.tags = ["t"]
-        },
-        asked(
-            "wantsExtendedData", overlay: nil, fallback: true,
-            { $0.request.context.wantsExtendedData }
-        ) { $0.context.wantsExtendedData = true },
-        asked("others", overlay: true, fallback: true, { $0.terms.coders }) {
-            $0.context.coder = "vector"
-        },
+        Row("preset", .byFallback, \.request.output.quality, \.request.context.preset, "small"),
+        Row("damaged", .byFallback, \.terms.showsDamaged, \.request.context.damaged, .show),
+        Row("tags", .both, \.terms.tags, \.request.context.tags, ["t"]),
+        Row(
+            "wantsExtendedData", .noOverlay, \.request.context.wantsExtendedData,
+            \.request.context.wantsExtendedData, true),
+        Row("others", .both, \.terms.coders, \.request.context.coder, "vector"),
     ]
-
-    @Test(arguments: contextRows.indices) func fieldsOfAContext(row: Int) throws {
-        try check(Self.contextRows[row])
-    }
-
-    /// Every row tests the fallback; only uploads have extended data.
-    @Test func eachFieldOfAContextHasARow() {
-        let rows = Set(Self.contextRows.map(\.field))
-        let apart: Set = ["fallback", "withoutTransformer", "extendedData"]
-        #expect(rows.union(apart) == fields(of: RequestContext()))
-    }
 
     /// Its steps are those of the image, which has none.
     @Test func theFallbackOfAnImageWithoutTheTransformerHasNoneEither() throws {
         var configuration = Self.configuration()
-        configuration.profiles["default"]?.transformer = "small"
+        configuration.usual.transformer = "small"
         var request = ImageRequest(url: "http://images.example/a.png")
         request.context.fallback = .url(Self.other)
         request.context.withoutTransformer = true
         let image = try configuration.resolve(request)
         #expect(image.request.steps.isEmpty)
-        guard case .load(let asked) = image.terms.fallback else {
-            Issue.record("the fallback is another URL")
-            return
-        }
+        let asked = try #require(image.terms.fallbackRequest)
         #expect(try configuration.resolve(fallback: asked).request.isPlain)
     }
 
     // MARK: - Rules
 
     private static let ruleRows: [Row] = [
-        ruled("context", overlay: false, fallback: true, { $0.request.thumbnail }) {
-            $0.context = [try ContextSetting(.imageThumbnailPixelSize, "10x10")]
+        Row("context", .byFallback, \.request.thumbnail) {
+            $0.rule.context = [try ContextSetting(.imageThumbnailPixelSize, "10x10")]
         },
-        ruled("context", overlay: true, fallback: true, { $0.terms.cache }) {
-            $0.context = [try ContextSetting(.imageCache, "products")]
+        Row("context", .both, \.terms.cache) {
+            $0.rule.context = [try ContextSetting(.imageCache, "products")]
         },
-        ruled("keyFilter", overlay: true, fallback: true, { $0.terms.base }) {
-            $0.keyFilter = .name("short")
+        Row("keyFilter", .both, \.terms.base, \.rule.keyFilter, .name("short")),
+        Row(
+            "serializer", .both, \.terms.serializer, \.rule.serializer,
+            .transcode(.jpeg, quality: 50)),
+        Row("fallback", .neither, \.terms.fallback, \.rule.fallback, .color(Color(argb: 7))),
+        Row("damaged", .byFallback, \.terms.showsDamaged, \.rule.damaged, .show),
+        Row("transformer", .byFallback, \.request.steps, \.rule.transformer, .name("small")),
+        Row("transformer", .byFallback, \.request.output, \.rule.transformer, .name("small")),
+        Row("download", .both, \.terms.mayDownload, \.rule.download, false),
+        Row(
+            "ignoresCacheControl", .both, \.terms.ignoresCacheControl, \.rule.ignoresCacheControl,
+            true),
+        Row("respectsCacheControl", .neither, \.request.options, \.rule.respectsCacheControl, true),
+        Row("staleLimits", .both, \.terms.staleLimits, \.rule.staleLimits.ifError, 5),
+        Row("tags", .both, \.terms.tags, \.rule.tags, ["t"]),
+        Row("takesOriginTags", .both, \.terms.takesOriginTags, \.rule.takesOriginTags, true),
+        Row("limits", .both, \.terms.limits) {
+            $0.rule.limits[.pixels] = 9
         },
-        ruled("serializer", overlay: true, fallback: true, { $0.terms.serializer }) {
-            $0.serializer = .transcode(.jpeg, quality: 50)
-        },
-        ruled("fallback", overlay: false, fallback: false, { $0.terms.fallback }) {
-            $0.fallback = .color(Color(argb: 7))
-        },
-        ruled("damaged", overlay: false, fallback: true, { $0.terms.showsDamaged }) {
-            $0.damaged = .show
-        },
-        ruled("transformer", overlay: false, fallback: true, { $0.request.steps }) {
-            $0.transformer = .name("small")
-        },
-        ruled("transformer", overlay: false, fallback: true, { $0.request.output }) {
-            $0.transformer = .name("small")
-        },
-        ruled("download", overlay: true, fallback: true, { $0.terms.mayDownload }) {
-            $0.download = false
-        },
-        ruled(
-            "ignoresCacheControl", overlay: true, fallback: true,
-            { $0.terms.ignoresCacheControl }
-        ) { $0.ignoresCacheControl = true },
-        ruled("respectsCacheControl", overlay: false, fallback: false, { $0.request.options }) {
-            $0.respectsCacheControl = true
-        },
-        ruled("staleLimits", overlay: true, fallback: true, { $0.terms.staleLimits }) {
-            $0.staleLimits.ifError = 5
-        },
-        ruled("tags", overlay: true, fallback: true, { $0.terms.tags }) { $0.tags = ["t"] },
-        ruled("takesOriginTags", overlay: true, fallback: true, { $0.terms.takesOriginTags }) {
-            $0.takesOriginTags = true
-        },
-        ruled("limits", overlay: true, fallback: true, { $0.terms.limits }) {
-            $0.limits[.pixels] = 9
-        },
-        ruled("blocks", overlay: true, fallback: true, { $0.terms.blocks }) {
-            $0.blocks = [.httpStatus(404): true]
-        },
-        ruled("headers", overlay: true, fallback: true, { $0.request.headers }) {
-            $0.headers = [RuleHeader(name: "X-A", value: .text("1"))]
-        },
-        ruled("transfer", overlay: true, fallback: true, { $0.terms.transfer }) {
-            $0.transfer.requiredHeaders = ["X-A"]
-        },
-        ruled("identity", overlay: true, fallback: true, { $0.identityName }) {
-            $0.identity = "i"
-        },
+        Row("blocks", .both, \.terms.blocks, \.rule.blocks, [.httpStatus(404): true]),
+        Row(
+            "headers", .both, \.request.headers, \.rule.headers,
+            [RuleHeader(name: "X-A", value: .text("1"))]),
+        Row("transfer", .both, \.terms.transfer, \.rule.transfer.requiredHeaders, ["X-A"]),
+        Row("identity", .both, \.identityName, \.rule.identity, "i"),
     ]
-
-    @Test(arguments: ruleRows.indices) func fieldsOfARule(row: Int) throws {
-        try check(Self.ruleRows[row])
-    }
-
-    @Test func eachFieldOfARuleHasARow() throws {
-        let rows = Set(Self.ruleRows.map(\.field))
-        let apart: Set = ["pattern", "sets", "clears"]
-        let rule = Rule(try #require(URLPattern("*")))
-        #expect(rows.union(apart) == fields(of: rule))
-    }
 
     /// The frame option of a rule doesn't affect overlays.
     @Test(arguments: RequestOptions.names.indices) func optionsOfARule(index: Int) throws {
         let (name, option) = RequestOptions.names[index]
         let ofImage: RequestOptions = [.refreshCached, .respectCacheControl]
-        try check(
-            Self.ruled(
-                name, overlay: option == .decodeFirstFrameOnly ? nil : !ofImage.contains(option),
-                fallback: !RequestOptions.ofImageOnly.contains(option),
-                { $0.request.options.contains(option) }
-            ) { $0.sets = option })
+        let inherited = Inherited(
+            overlay: option == .decodeFirstFrameOnly ? nil : !ofImage.contains(option),
+            fallback: !RequestOptions.ofImageOnly.contains(option))
+        try anOptionIsInherited(
+            Row(name, inherited, { $0.request.options.contains(option) }) {
+                $0.rule.sets = option
+            })
     }
 
     // MARK: - Profiles
 
     private static let profileRows: [Row] = [
-        profiled("cache", overlay: true, fallback: true, { $0.terms.cache }) {
-            $0.cache = "products"
-        },
-        profiled("originalCache", overlay: true, fallback: true, { $0.terms.originalCache }) {
-            $0.originalCache = "originals"
-        },
-        profiled("loader", overlay: true, fallback: true, { $0.terms.loader }) {
-            $0.loader = "mine"
-        },
-        profiled("coders", overlay: true, fallback: true, { $0.terms.coders }) {
-            $0.coders = ["vector"]
-        },
+        Row("cache", .both, \.terms.cache, \.profile.cache, "products"),
+        Row("originalCache", .both, \.terms.originalCache, \.profile.originalCache, "originals"),
+        Row("loader", .both, \.terms.loader, \.profile.loader, "mine"),
+        Row("coders", .both, \.terms.coders, \.profile.coders, ["vector"]),
         // Follow-up loads aren't transformed again.
-        profiled("transformer", overlay: false, fallback: false, { $0.request.steps }) {
-            $0.transformer = "small"
-        },
-        profiled("keyFilter", overlay: true, fallback: true, { $0.terms.base }) {
-            $0.keyFilter = "short"
-        },
-        profiled("serializer", overlay: true, fallback: true, { $0.terms.serializer }) {
-            $0.serializer = .transcode(.jpeg, quality: 50)
-        },
-        profiled("fallback", overlay: false, fallback: false, { $0.terms.fallback }) {
-            $0.fallback = .color(Color(argb: 7))
-        },
-        profiled("damaged", overlay: false, fallback: true, { $0.terms.showsDamaged }) {
-            $0.damaged = .show
-        },
-        profiled("staleLimits", overlay: true, fallback: true, { $0.terms.staleLimits }) {
-            $0.staleLimits.ifError = 5
-        },
-        profiled("tags", overlay: true, fallback: true, { $0.terms.tags }) { $0.tags = ["t"] },
-        profiled("takesOriginTags", overlay: true, fallback: true, { $0.terms.takesOriginTags }) {
-            $0.takesOriginTags = true
-        },
-        profiled("limits", overlay: true, fallback: true, { $0.terms.limits }) {
-            $0.limits[.pixels] = 9
+        Row("transformer", .neither, \.request.steps, \.profile.transformer, "small"),
+        Row("keyFilter", .both, \.terms.base, \.profile.keyFilter, "short"),
+        Row(
+            "serializer", .both, \.terms.serializer, \.profile.serializer,
+            .transcode(.jpeg, quality: 50)),
+        Row("fallback", .neither, \.terms.fallback, \.profile.fallback, .color(Color(argb: 7))),
+        Row("damaged", .byFallback, \.terms.showsDamaged, \.profile.damaged, .show),
+        Row("staleLimits", .both, \.terms.staleLimits, \.profile.staleLimits.ifError, 5),
+        Row("tags", .both, \.terms.tags, \.profile.tags, ["t"]),
+        Row("takesOriginTags", .both, \.terms.takesOriginTags, \.profile.takesOriginTags, true),
+        Row("limits", .both, \.terms.limits) {
+            $0.profile.limits[.pixels] = 9
         },
     ]
-
-    @Test(arguments: profileRows.indices) func fieldsOfAProfile(row: Int) throws {
-        try check(Self.profileRows[row])
-    }
-
-    @Test func eachFieldOfAProfileHasARow() {
-        let rows = Set(Self.profileRows.map(\.field))
-        let apart: Set = ["rules", "front"]
-        #expect(rows.union(apart) == fields(of: Profile()))
-    }
 }

@@ -113,9 +113,7 @@ import Testing
         var configuration = configuration([loader])
         #expect(configuration.secretFiles == ["/run/s3"])
         configuration.secretErrors["/run/s3"] = "it burned"
-        let missing = #expect(throws: ImageError.self) {
-            try terms(configuration, "s3://photos/a")
-        }
+        let missing = configuration.error(ImageRequest(url: "s3://photos/a"))
         #expect(missing?.code == .invalidDownloadOperation)
         #expect(missing?.message.contains("it burned") == true)
         configuration.secrets["/run/s3"] = """
@@ -175,14 +173,14 @@ import Testing
 
     @Test func aLoaderOfAProfileAndOfARuleIsTheOnlyOneAsked() throws {
         var configuration = configuration([try file("first", "/1"), try file("second", "/2")])
-        configuration.profiles["default"] = Profile()
-        configuration.profiles["default"]?.loader = "first"
+        configuration.usual.loader = "first"
         #expect(
             try terms(configuration, "file:///a").loader == .file(FileRoot(path: "/1")))
         #expect(try terms(configuration, "http://h/a").refusal?.code == .unsupportedScheme)
-        var rule = Rule(try #require(URLPattern("file:///photos/*")))
-        rule.context = [try ContextSetting(.imageLoader, "second")]
-        configuration.profiles["default"]?.rules = [rule]
+        let rule = try Rule(matching: "file:///photos/*") {
+            $0.context = [try ContextSetting(.imageLoader, "second")]
+        }
+        configuration.usual.rules = [rule]
         #expect(
             try terms(configuration, "file:///photos/a").loader == .file(FileRoot(path: "/2")))
     }
@@ -197,8 +195,7 @@ import Testing
         ]
         var request = ImageRequest(url: "http://h/a")
         #expect(try configuration.resolve(request).terms.coders == [])
-        configuration.profiles["default"] = Profile()
-        configuration.profiles["default"]?.coders = ["decode", "qoi"]
+        configuration.usual.coders = ["decode", "qoi"]
         #expect(try configuration.resolve(request).terms.coders == ["decode", "qoi"])
         request.context.coder = "qoi"
         let resolution = try configuration.resolve(request)
@@ -206,7 +203,7 @@ import Testing
         #expect(resolution.request.context.isEmpty)
         for name in ["photos", "other"] {
             request.context.coder = name
-            let error = #expect(throws: ImageError.self) { try configuration.resolve(request) }
+            let error = configuration.error(request)
             #expect(error?.code == .invalidRequest)
             let names = "decode, qoi, vector"
             #expect(error?.message.contains(names) == true, "\(String(describing: error))")

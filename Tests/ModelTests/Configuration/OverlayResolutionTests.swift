@@ -21,9 +21,7 @@ struct OverlayResolutionTests {
         var preset = Preset()
         preset.steps = [.overlay(Overlay(url: "http://marks.example/m.png"))]
         configuration.presets["mark"] = preset
-        var profile = Profile()
-        profile.transformer = "mark"
-        configuration.profiles["default"] = profile
+        configuration.usual.transformer = "mark"
         let plain = ImageRequest(url: "http://images.example/a.png")
         let overlays = try configuration.resolve(plain).terms.overlays
         #expect(overlays.map(\.request.url) == ["http://marks.example/m.png"])
@@ -32,14 +30,11 @@ struct OverlayResolutionTests {
     }
 
     @Test func rulesOfItsURLHoldForIt() throws {
-        var configuration = Configuration()
-        var profile = Profile()
-        var rule = Rule(try #require(URLPattern("http://marks.example/*")))
-        rule.headers = [RuleHeader(name: "X-Api-Key", value: .text("k"))]
-        rule.download = false
-        profile.rules = [rule]
-        configuration.profiles["default"] = profile
-        let resolution = try configuration.resolve(request())
+        let rule = try Rule(matching: "http://marks.example/*") {
+            $0.headers = [RuleHeader(name: "X-Api-Key", value: .text("k"))]
+            $0.download = false
+        }
+        let resolution = try Configuration(rules: [rule]).resolve(request())
         #expect(resolution.terms.mayDownload)
         #expect(resolution.request.headers.map(\.name) == ["Authorization"])
         let overlay = try #require(resolution.terms.overlays.first)
@@ -49,27 +44,23 @@ struct OverlayResolutionTests {
 
     /// The overlay's original is shared with images that have other options.
     @Test func itIsKeptAsItsOwnRulesSayAndNotAsTheImageIs() throws {
-        var configuration = Configuration()
         var request = request()
         request.context.serializer = .transcode(.jpeg, quality: 50)
-        #expect(try configuration.resolve(request).terms.overlays.first?.terms.serializer == .asIs)
-        var profile = Profile()
-        var (image, mark) = (
-            Rule(try #require(URLPattern("http://images.example/*"))),
-            Rule(try #require(URLPattern("http://marks.example/*")))
-        )
-        image.serializer = .transcode(.jpeg, quality: nil)
-        mark.serializer = .transcode(.webp, quality: nil)
-        profile.rules = [image, mark]
-        configuration.profiles["default"] = profile
-        let terms = try configuration.resolve(request).terms
+        let usual = try Configuration().resolve(request).terms
+        #expect(usual.overlays.first?.terms.serializer == .asIs)
+        let image = try Rule(matching: "http://images.example/*") {
+            $0.serializer = .transcode(.jpeg, quality: nil)
+        }
+        let mark = try Rule(matching: "http://marks.example/*") {
+            $0.serializer = .transcode(.webp, quality: nil)
+        }
+        let terms = try Configuration(rules: [image, mark]).resolve(request).terms
         #expect(terms.serializer == image.serializer)
         #expect(terms.overlays.first?.terms.serializer == mark.serializer)
-        profile.rules = [image]
-        profile.serializer = .transcode(.png, quality: nil)
-        configuration.profiles["default"] = profile
+        var configuration = Configuration(rules: [image])
+        configuration.usual.serializer = .transcode(.png, quality: nil)
         let overlay = try configuration.resolve(request).terms.overlays.first
-        #expect(overlay?.terms.serializer == profile.serializer)
+        #expect(overlay?.terms.serializer == .transcode(.png, quality: nil))
     }
 
     @Test func sourcesHoldForItAndRefuseNothingButIt() throws {

@@ -29,12 +29,8 @@ import Testing
 
     private func rule(
         _ pattern: String = "https://img.example.com/*", _ change: (inout Rule) throws -> Void
-    )
-        throws -> Rule
-    {
-        var rule = Rule(try #require(URLPattern(pattern)))
-        try change(&rule)
-        return rule
+    ) throws -> Rule {
+        try Rule(matching: pattern, change)
     }
 
     private func refusal(
@@ -42,11 +38,7 @@ import Testing
     ) -> ImageError? {
         var request = ImageRequest(url: url)
         change(&request)
-        do throws(ImageError) {
-            return try configuration.resolve(request).terms.refusal
-        } catch {
-            return error
-        }
+        return configuration.error(request) ?? (try? configuration.resolve(request))?.terms.refusal
     }
 
     @Test func aSilentConfigurationChangesNothing() throws {
@@ -59,11 +51,11 @@ import Testing
 
     @Test func theProfileSaysWhatTheRequestDoesNot() throws {
         let configuration = configuration {
-            $0.profiles["default"]?.cache = "products"
-            $0.profiles["default"]?.transformer = "card"
-            $0.profiles["default"]?.keyFilter = "no-tracking"
-            $0.profiles["default"]?.serializer = .named("small")
-            $0.profiles["default"]?.fallback = .color(Color(argb: 7))
+            $0.usual.cache = "products"
+            $0.usual.transformer = "card"
+            $0.usual.keyFilter = "no-tracking"
+            $0.usual.serializer = .named("small")
+            $0.usual.fallback = .color(Color(argb: 7))
         }
         let plain = try configuration.resolve(ImageRequest(url: url))
         #expect(plain.terms.cache == "products")
@@ -101,9 +93,8 @@ import Testing
                     for filed in words {
                         let rule = try rule { $0.damaged = ruled }
                         let configuration = configuration {
-                            $0.profiles["default"]?.rules = [rule]
-                            $0.profiles["default"]?.damaged = profiled
-                            $0.damaged = filed
+                            ($0.usual.rules, $0.usual.damaged, $0.damaged) =
+                                ([rule], profiled, filed)
                         }
                         var request = ImageRequest(url: url)
                         request.context.damaged = asked
@@ -133,16 +124,13 @@ import Testing
             $0.sets = .refreshCached
         }
         let configuration = configuration {
-            $0.profiles["default"]?.rules = [rule]
-            $0.profiles["default"]?.cache = "products"
-            $0.profiles["default"]?.transformer = "card"
-            $0.profiles["default"]?.fallback = .url(other)
+            $0.usual.rules = [rule]
+            $0.usual.cache = "products"
+            $0.usual.transformer = "card"
+            $0.usual.fallback = .url(other)
         }
         let terms = try configuration.resolve(ImageRequest(url: url)).terms
-        guard case .load(let asked) = terms.fallback else {
-            Issue.record("there is another URL")
-            return
-        }
+        let asked = try #require(terms.fallbackRequest)
         #expect(asked.url == other)
         #expect(asked.headers.isEmpty, "no rule was looked at yet")
         let resolution = try configuration.resolve(fallback: asked)
@@ -165,11 +153,11 @@ import Testing
             },
         ]
         let configuration = configuration {
-            $0.profiles["default"]?.tags = ["house"]
-            $0.profiles["default"]?.takesOriginTags = true
-            $0.profiles["default"]?.staleLimits.ifError = 3
-            $0.profiles["default"]?.staleLimits.whileRevalidate = 4
-            $0.profiles["default"]?.rules = rules
+            $0.usual.tags = ["house"]
+            $0.usual.takesOriginTags = true
+            $0.usual.staleLimits.ifError = 3
+            $0.usual.staleLimits.whileRevalidate = 4
+            $0.usual.rules = rules
         }
         var request = ImageRequest(url: url)
         request.context.tags = ["mine"]
@@ -191,7 +179,7 @@ import Testing
     }
 
     @Test func aRequestMayRefuseTheTransformerOfItsProfile() throws {
-        let configuration = configuration { $0.profiles["default"]?.transformer = "card" }
+        let configuration = configuration { $0.usual.transformer = "card" }
         var request = ImageRequest(url: url)
         request.context.withoutTransformer = true
         #expect(try configuration.resolve(request).request.wantsOriginal)
@@ -228,7 +216,7 @@ import Testing
                 $0.ignoresCacheControl = true
             },
         ]
-        let configuration = configuration { $0.profiles["default"]?.rules = rules }
+        let configuration = configuration { $0.usual.rules = rules }
         var request = ImageRequest(url: url)
         request.steps = [.flip(horizontal: true, vertical: false)]
         request.headers = [
@@ -294,7 +282,7 @@ import Testing
         let rules = [
             try rule { $0.tags = ["images"] }, try rule(pattern) { $0.tags = ["ruled"] },
         ]
-        let configuration = configuration { $0.profiles["default"]?.rules = rules }
+        let configuration = configuration { $0.usual.rules = rules }
         var request = ImageRequest(url: url)
         let ruled = try configuration.resolve(request).terms.refusal
         #expect(ruled == (isRefused ? ImageError.ambiguousPath : nil))
@@ -306,17 +294,14 @@ import Testing
     @Test func anOverlayOrAFallbackWithAnAmbiguousPathIsRefusedAndItsImageIsNot() throws {
         let ambiguous = "https://h/a/..%2fb"
         let rule = try rule("https://h/a/*") { $0.tags = ["ruled"] }
-        let configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        let configuration = configuration { $0.usual.rules = [rule] }
         var request = ImageRequest(url: url)
         request.steps = [.overlay(Overlay(url: ambiguous))]
         request.context.fallback = .url(ambiguous)
         let terms = try configuration.resolve(request).terms
         #expect(terms.refusal == nil)
         #expect(terms.overlays.first?.terms.refusal == ImageError.ambiguousPath)
-        guard case .load(let asked) = terms.fallback else {
-            Issue.record("there is another URL")
-            return
-        }
+        let asked = try #require(terms.fallbackRequest)
         let fallback = try configuration.resolve(fallback: asked).terms
         #expect(fallback.refusal == ImageError.ambiguousPath)
     }
@@ -333,7 +318,7 @@ import Testing
 
     @Test func aSummaryCountsAndShowsNothing() throws {
         let rule = try rule { $0.download = false }
-        let configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        let configuration = configuration { $0.usual.rules = [rule] }
         #expect(
             configuration.summary
                 == "0 sources, 2 caches, 2 presets, 1 key filter, 1 serializer, 2 profiles, 1 rule")
@@ -369,7 +354,7 @@ import Testing
         let rule = try rule {
             $0.headers = [RuleHeader(name: "X-Api-Key", value: .file("/run/secrets/key"))]
         }
-        var configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        var configuration = configuration { $0.usual.rules = [rule] }
         #expect(configuration.secretFiles == ["/run/secrets/key"])
         configuration.secretErrors = ["/run/secrets/key": "the secret is not there"]
         let fault = refusal(configuration) { _ in }
@@ -406,9 +391,9 @@ import Testing
             try rule("https://other.example.com/*") { $0.limits[.pages] = 1 },
         ]
         let configuration = configuration {
-            $0.profiles["default"]?.limits[.pixels] = 100
-            $0.profiles["default"]?.limits[.pages] = 5
-            $0.profiles["default"]?.rules = rules
+            $0.usual.limits[.pixels] = 100
+            $0.usual.limits[.pages] = 5
+            $0.usual.rules = rules
         }
         var expected = LimitSettings()
         (expected[.pixels], expected[.pages], expected[.body]) = (50, 5, 7)
