@@ -23,7 +23,27 @@ import Testing
 struct FreshnessTests {
     /// Tue, 14 Nov 2023 22:13:20 GMT: the time of the response, which arrived without delay.
     static let answered: Int64 = 1_700_000_000
-    static let date = "Tue, 14 Nov 2023 22:13:20 GMT"
+
+    /// The date so many seconds later.
+    private static func after(_ seconds: Int64) -> String {
+        HTTPDate.text(of: answered + seconds)
+    }
+
+    /// The age of a response that arrived without delay.
+    private static func age(
+        date: String? = after(0), age: String? = nil, expires: String? = nil
+    ) -> ResponseAge {
+        ResponseAge(
+            date: date, age: age, expires: expires, asked: answered * 1_000,
+            answered: answered * 1_000)
+    }
+
+    /// The ends of the three periods, in seconds after the response.
+    private func expect(_ expiry: HTTPExpiry, fresh: Int64, stale: Int64, error: Int64) {
+        #expect(expiry.freshUntil == (Self.answered + fresh) * 1_000)
+        #expect(expiry.staleUntil == (Self.answered + stale) * 1_000)
+        #expect(expiry.errorUntil == (Self.answered + error) * 1_000)
+    }
 
     enum Answer {
         case fresh, background, first
@@ -39,18 +59,19 @@ struct FreshnessTests {
         let at: Int64
         let answer: Answer
         let section: String
-        var role = CacheRole.shared
-        var date: String? = FreshnessTests.date
-        var age: String?
-        var expires: String?
+        let role: CacheRole
+        let date: String?
+        let age: String?
+        let expires: String?
         var testDescription: String { "\(control ?? "-") at \(at), \(section)" }
 
         init(
             _ control: String?, at: Int64, _ answer: Answer, _ section: String,
-            _ change: (inout Row) -> Void = { _ in }
+            role: CacheRole = .shared, date: String? = FreshnessTests.after(0), age: String? = nil,
+            expires: String? = nil
         ) {
             (self.control, self.at, self.answer, self.section) = (control, at, answer, section)
-            change(&self)
+            (self.role, self.date, self.age, self.expires) = (role, date, age, expires)
         }
     }
 
@@ -97,13 +118,13 @@ struct FreshnessTests {
         // s-maxage.
         Row("s-maxage=60, max-age=1", at: 30, .fresh, "9111 5.2.2.10"),
         Row("max-age=60, s-maxage=1", at: 30, .first, "9111 5.2.2.10"),
-        Row("s-maxage=60, max-age=1", at: 30, .first, "9111 5.2.2.10: of shared caches only") {
-            $0.role = .personal
-        },
-        Row("s-maxage=1, max-age=60", at: 30, .fresh, "9111 5.2.2.10") { $0.role = .personal },
-        Row("s-maxage=60", at: 0, .first, "9111 5.2.2.10") { $0.role = .personal },
+        Row(
+            "s-maxage=60, max-age=1", at: 30, .first, "9111 5.2.2.10: of shared caches only",
+            role: .personal),
+        Row("s-maxage=1, max-age=60", at: 30, .fresh, "9111 5.2.2.10", role: .personal),
+        Row("s-maxage=60", at: 0, .first, "9111 5.2.2.10", role: .personal),
         Row("s-maxage=x, max-age=60", at: 0, .first, "9111 4.2.1"),
-        Row("private, max-age=60", at: 30, .fresh, "9111 5.2.2.7") { $0.role = .personal },
+        Row("private, max-age=60", at: 30, .fresh, "9111 5.2.2.7", role: .personal),
         // no-cache, also in conflict with a lifetime.
         Row("no-cache", at: 0, .first, "9111 5.2.2.4"),
         Row("no-cache, max-age=60", at: 0, .first, "9111 5.2.2.4"),
@@ -113,79 +134,55 @@ struct FreshnessTests {
         // no-store: a response that may not be stored isn't fresh either.
         Row("no-store, max-age=60", at: 0, .first, "9111 5.2.2.5"),
         Row("max-age=0, no-store, stale-while-revalidate=60", at: 0, .first, "9111 5.2.2.5"),
-        Row("no-store", at: 0, .first, "9111 5.2.2.5") {
-            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT"
-        },
+        Row("no-store", at: 0, .first, "9111 5.2.2.5", expires: after(60)),
         // Expires.
-        Row(nil, at: 59, .fresh, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },
-        Row(nil, at: 60, .first, "9111 5.3") { $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT" },
-        Row(nil, at: 0, .first, "9111 5.3") { $0.expires = FreshnessTests.date },
-        Row(nil, at: 0, .first, "9111 5.3: the past") {
-            $0.expires = "Tue, 14 Nov 2023 22:12:20 GMT"
-        },
-        Row(nil, at: 0, .first, "9111 5.3: 0 is not a date") { $0.expires = "0" },
-        Row(nil, at: 0, .first, "9111 5.3") { $0.expires = "tomorrow" },
-        Row(nil, at: 0, .first, "9111 4.2: another zone") {
-            $0.expires = "Tue, 14 Nov 2023 23:13:20 UTC"
-        },
-        Row(nil, at: 0, .first, "9110 5.6.7: one digit of an hour") {
-            $0.expires = "Wed, 15 Nov 2023 2:13:20 GMT"
-        },
-        Row(nil, at: 0, .first, "9111 4.2.1: two of them") {
-            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT, Tue, 14 Nov 2023 22:15:20 GMT"
-        },
-        Row(nil, at: 30, .fresh, "9110 5.6.7: RFC 850") {
-            $0.expires = "Tuesday, 14-Nov-23 22:14:20 GMT"
-        },
-        Row(nil, at: 30, .fresh, "9110 5.6.7: asctime") { $0.expires = "Tue Nov 14 22:14:20 2023" },
-        Row(nil, at: 30, .fresh, "9111 4.2: any case") {
-            $0.expires = "tue, 14 nov 2023 22:14:20 gmt"
-        },
-        Row("max-age=60", at: 30, .fresh, "9111 5.3: max-age counts") { $0.expires = "0" },
-        Row("max-age=0", at: 0, .first, "9111 5.3") {
-            $0.expires = "Tue, 14 Nov 2023 23:13:20 GMT"
-        },
-        Row("s-maxage=60", at: 30, .fresh, "9111 5.3: s-maxage counts") { $0.expires = "0" },
-        Row("must-revalidate", at: 30, .fresh, "9111 5.3") {
-            $0.expires = "Tue, 14 Nov 2023 22:14:20 GMT"
-        },
-        Row(nil, at: 30, .fresh, "9111 4.2.1: from Date, here none") {
-            ($0.date, $0.expires) = (nil, "Tue, 14 Nov 2023 22:14:20 GMT")
-        },
-        Row(nil, at: 0, .first, "9111 4.2.1: 60 s from Date, which is 100 s ago") {
-            ($0.date, $0.expires) = (
-                "Tue, 14 Nov 2023 22:11:40 GMT", "Tue, 14 Nov 2023 22:12:40 GMT"
-            )
-        },
-        Row(nil, at: 59, .fresh, "9111 4.2.1: 60 s from Date, which is an hour ahead") {
-            ($0.date, $0.expires) = (
-                "Tue, 14 Nov 2023 23:13:20 GMT", "Tue, 14 Nov 2023 23:14:20 GMT"
-            )
-        },
+        Row(nil, at: 59, .fresh, "9111 5.3", expires: after(60)),
+        Row(nil, at: 60, .first, "9111 5.3", expires: after(60)),
+        Row(nil, at: 0, .first, "9111 5.3", expires: after(0)),
+        Row(nil, at: 0, .first, "9111 5.3: the past", expires: after(-60)),
+        Row(nil, at: 0, .first, "9111 5.3: 0 is not a date", expires: "0"),
+        Row(nil, at: 0, .first, "9111 5.3", expires: "tomorrow"),
+        Row(nil, at: 0, .first, "9111 4.2: another zone", expires: "Tue, 14 Nov 2023 23:13:20 UTC"),
+        Row(
+            nil, at: 0, .first, "9110 5.6.7: one digit of an hour",
+            expires: "Wed, 15 Nov 2023 2:13:20 GMT"),
+        Row(
+            nil, at: 0, .first, "9111 4.2.1: two of them",
+            expires: "Tue, 14 Nov 2023 22:14:20 GMT, Tue, 14 Nov 2023 22:15:20 GMT"),
+        Row(nil, at: 30, .fresh, "9110 5.6.7: RFC 850", expires: "Tuesday, 14-Nov-23 22:14:20 GMT"),
+        Row(nil, at: 30, .fresh, "9110 5.6.7: asctime", expires: "Tue Nov 14 22:14:20 2023"),
+        Row(nil, at: 30, .fresh, "9111 4.2: any case", expires: "tue, 14 nov 2023 22:14:20 gmt"),
+        Row("max-age=60", at: 30, .fresh, "9111 5.3: max-age counts", expires: "0"),
+        Row("max-age=0", at: 0, .first, "9111 5.3", expires: after(3_600)),
+        Row("s-maxage=60", at: 30, .fresh, "9111 5.3: s-maxage counts", expires: "0"),
+        Row("must-revalidate", at: 30, .fresh, "9111 5.3", expires: after(60)),
+        Row(nil, at: 30, .fresh, "9111 4.2.1: from Date, here none", date: nil, expires: after(60)),
+        Row(
+            nil, at: 0, .first, "9111 4.2.1: 60 s from Date, which is 100 s ago", date: after(-100),
+            expires: after(-40)),
+        Row(
+            nil, at: 59, .fresh, "9111 4.2.1: 60 s from Date, which is an hour ahead",
+            date: after(3_600), expires: after(3_660)),
         // Age and Date.
-        Row("max-age=60", at: 29, .fresh, "9111 4.2.3") { $0.age = "30" },
-        Row("max-age=60", at: 30, .first, "9111 4.2.3") { $0.age = "30" },
-        Row("max-age=60", at: 0, .first, "9111 4.2.3") { $0.age = "100" },
-        Row("max-age=60", at: 0, .first, "9111 5.1: the first counts") { $0.age = "100, 0" },
-        Row("max-age=60", at: 59, .fresh, "9111 5.1: the first counts") { $0.age = "0, 100" },
-        Row("max-age=60", at: 59, .fresh, "9111 5.1: invalid is ignored") { $0.age = "abc" },
-        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "-100" },
-        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "100.5" },
-        Row("max-age=60", at: 59, .fresh, "9111 5.1") { $0.age = "100;a=1" },
-        Row("max-age=60", at: 0, .first, "9111 1.2.2") { $0.age = "99999999999999999999" },
-        Row("max-age=60", at: 0, .first, "9111 4.2.3: apparent age 100") {
-            $0.date = "Tue, 14 Nov 2023 22:11:40 GMT"
-        },
-        Row("max-age=120", at: 19, .fresh, "9111 4.2.3: the larger of 100 and 40") {
-            ($0.date, $0.age) = ("Tue, 14 Nov 2023 22:11:40 GMT", "40")
-        },
-        Row("max-age=120", at: 20, .first, "9111 4.2.3: the larger of 100 and 40") {
-            ($0.date, $0.age) = ("Tue, 14 Nov 2023 22:11:40 GMT", "40")
-        },
-        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: a clock that is ahead") {
-            $0.date = "Tue, 14 Nov 2023 23:13:20 GMT"
-        },
-        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: no date") { $0.date = "yesterday" },
+        Row("max-age=60", at: 29, .fresh, "9111 4.2.3", age: "30"),
+        Row("max-age=60", at: 30, .first, "9111 4.2.3", age: "30"),
+        Row("max-age=60", at: 0, .first, "9111 4.2.3", age: "100"),
+        Row("max-age=60", at: 0, .first, "9111 5.1: the first counts", age: "100, 0"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.1: the first counts", age: "0, 100"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.1: invalid is ignored", age: "abc"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.1", age: "-100"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.1", age: "100.5"),
+        Row("max-age=60", at: 59, .fresh, "9111 5.1", age: "100;a=1"),
+        Row("max-age=60", at: 0, .first, "9111 1.2.2", age: "99999999999999999999"),
+        Row("max-age=60", at: 0, .first, "9111 4.2.3: apparent age 100", date: after(-100)),
+        Row(
+            "max-age=120", at: 19, .fresh, "9111 4.2.3: the larger of 100 and 40",
+            date: after(-100), age: "40"),
+        Row(
+            "max-age=120", at: 20, .first, "9111 4.2.3: the larger of 100 and 40",
+            date: after(-100), age: "40"),
+        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: a clock that is ahead", date: after(3_600)),
+        Row("max-age=60", at: 59, .fresh, "9111 4.2.3: no date", date: "yesterday"),
         // Stale while revalidating.
         Row("max-age=60, stale-while-revalidate=30", at: 59, .fresh, "5861 3"),
         Row("max-age=60, stale-while-revalidate=30", at: 60, .background, "5861 3"),
@@ -199,13 +196,11 @@ struct FreshnessTests {
         Row("max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .first, "9111 4.2.4"),
         Row(
             "max-age=0, proxy-revalidate, stale-while-revalidate=30", at: 0, .background,
-            "9111 5.2.2.8: of shared caches only"
-        ) { $0.role = .personal },
+            "9111 5.2.2.8: of shared caches only", role: .personal),
         Row("s-maxage=0, stale-while-revalidate=30", at: 0, .first, "9111 5.2.2.10"),
         Row(
             "s-maxage=9, max-age=0, stale-while-revalidate=30", at: 0, .background,
-            "9111 5.2.2.10: of shared caches only"
-        ) { $0.role = .personal },
+            "9111 5.2.2.10: of shared caches only", role: .personal),
         // Stale if the origin fails.
         Row("max-age=60, stale-if-error=30", at: 60, .firstOrError, "5861 4"),
         Row("max-age=60, stale-if-error=30", at: 89, .firstOrError, "5861 4"),
@@ -227,12 +222,9 @@ struct FreshnessTests {
 
     @Test(arguments: ages)
     func anAgeHasItsAnswer(row: Row) {
-        let answered = Self.answered * 1_000
-        let age = ResponseAge(
-            date: row.date, age: row.age, expires: row.expires, asked: answered,
-            answered: answered)
+        let age = Self.age(date: row.date, age: row.age, expires: row.expires)
         let expiry = HTTPExpiry(CacheControl(row.control), age, row.role)
-        let now = answered + row.at * 1_000
+        let now = (Self.answered + row.at) * 1_000
         let decision: FreshnessDecision =
             switch row.answer {
             case .fresh: .fresh
@@ -312,20 +304,16 @@ struct FreshnessTests {
             ("max-age=7", nil, 7, 7, 7), ("max-age=x", nil, 0, 0, 0), ("s-maxage=7", nil, 7, 7, 7),
             ("no-cache", nil, 0, 0, 0), ("no-store", nil, 0, 0, 0),
             ("must-revalidate", nil, 100, 100, 100),
-            (nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30), (nil, "0", 0, 0, 0),
+            (nil, after(30), 30, 30, 30), (nil, "0", 0, 0, 0),
         ] as [(String?, String?, Int64, Int64, Int64)])
     func whatNothingIsSaidOfIsAsAssumed(
         control: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
     ) {
-        let answered = Self.answered * 1_000
-        let age = ResponseAge(
-            date: Self.date, age: nil, expires: expires, asked: answered, answered: answered)
         let limits = HTTPExpiry.Limits().assuming(
             AssumedLifetime(fresh: 100, whileRevalidate: 10, ifError: 20))
+        let age = Self.age(expires: expires)
         let expiry = HTTPExpiry(CacheControl(control), age, .shared, limits)
-        #expect(expiry.freshUntil == answered + fresh * 1_000)
-        #expect(expiry.staleUntil == answered + stale * 1_000)
-        #expect(expiry.errorUntil == answered + error * 1_000)
+        expect(expiry, fresh: fresh, stale: stale, error: error)
     }
 
     /// A 304 without caching fields keeps the stored ones. If those state nothing either, each
@@ -358,9 +346,9 @@ struct FreshnessTests {
             ("max-age=60, stale-if-error=30", "max-age=10", nil, 10, 10, 10),
             ("max-age=60, stale-if-error=30", "no-cache", nil, 0, 0, 0),
             ("max-age=60", "stale-while-revalidate=5", nil, 0, 5, 0),
-            ("max-age=60", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 60, 60, 60),
-            ("public", nil, "Tue, 14 Nov 2023 22:13:50 GMT", 30, 30, 30),
-            ("public", nil, "Tue, 14 Nov 2023 23:13:20 GMT", 90, 90, 90),
+            ("max-age=60", nil, after(30), 60, 60, 60),
+            ("public", nil, after(30), 30, 30, 30),
+            ("public", nil, after(3_600), 90, 90, 90),
             ("public", nil, nil, 90, 90, 90),
             ("public", "private", nil, 0, 0, 0),
             ("max-age=0", "max-age=5, stale-if-error=5", nil, 5, 5, 10),
@@ -368,19 +356,15 @@ struct FreshnessTests {
     func whatIsConfirmedLivesAnew(
         old: String, new: String?, expires: String?, fresh: Int64, stale: Int64, error: Int64
     ) {
-        let answered = Self.answered * 1_000
         let before = OriginCaching(
             CacheControl(old),
             ResponseAge(
-                bornMilliseconds: answered - 500_000,
+                bornMilliseconds: (Self.answered - 500) * 1_000,
                 expiresInSeconds: old == "public" ? 90 : nil))
-        let age = ResponseAge(
-            date: Self.date, age: nil, expires: expires, asked: answered, answered: answered)
+        let age = Self.age(expires: expires)
         let after = before.renewed(by: OriginCaching(CacheControl(new), age)).expiry(.shared)
-        #expect(after.born == answered)
-        #expect(after.freshUntil == answered + fresh * 1_000)
-        #expect(after.staleUntil == answered + stale * 1_000)
-        #expect(after.errorUntil == answered + error * 1_000)
+        #expect(after.born == Self.answered * 1_000)
+        expect(after, fresh: fresh, stale: stale, error: error)
     }
 
     /// RFC 9110 §5.6.7 has the first three; the seconds come from `date -u +%s`.
