@@ -4,6 +4,7 @@ import Testing
 /// Where a suffix is inserted into a key: upstream's cases (SEMANTICS §4.3), and others.
 @Suite struct KeyInsertionTests {
     @Test(arguments: [
+        // The table of upstream.
         ("image.png", "image-T.png"),
         ("image", "image-T"),
         (".image", ".image-T"),
@@ -17,12 +18,7 @@ import Testing
             "ftp://root:password@foo.com/image.png",
             "ftp://root:password@foo.com/image-T.png"
         ),
-    ])
-    func aRowOfTheTableOfUpstreamHolds(key: String, expected: String) {
-        #expect(CacheKey.inserting("T", into: key) == expected)
-    }
-
-    @Test(arguments: [
+        // Dots of a host are no extension.
         ("http://foo.com", "http://foo.com-T"),
         ("http://foo.com/", "http://foo.com/-T"),
         ("http://foo.com:8080", "http://foo.com:8080-T"),
@@ -31,12 +27,7 @@ import Testing
         ("http://foo.com#/b.png", "http://foo.com#/b.png-T"),
         ("http://[::1]/a.png", "http://[::1]/a-T.png"),
         ("http://127.0.0.1/a", "http://127.0.0.1/a-T"),
-    ])
-    func dotsOfAHostAreNoExtension(key: String, expected: String) {
-        #expect(CacheKey.inserting("T", into: key) == expected)
-    }
-
-    @Test(arguments: [
+        // Only the last segment of the path counts.
         ("http://foo/image?a=b.png", "http://foo/image?a=b.png-T"),
         ("http://foo/image#b.png", "http://foo/image#b.png-T"),
         ("http://foo/image.png?a=/b.c/d", "http://foo/image-T.png?a=/b.c/d"),
@@ -47,17 +38,12 @@ import Testing
         ("http://foo/a.tar.gz", "http://foo/a.tar-T.gz"),
         ("http://foo/..", "http://foo/..-T"),
         ("file:///tmp/a.png", "file:///tmp/a-T.png"),
-    ])
-    func onlyTheLastSegmentOfThePathCounts(key: String, expected: String) {
-        #expect(CacheKey.inserting("T", into: key) == expected)
-    }
-
-    @Test(arguments: [
+        // Percent signs are left alone.
         ("http://foo/a%2Fb.png", "http://foo/a%2Fb-T.png"),
         ("http://foo/a%20b%2Epng", "http://foo/a%20b%2Epng-T"),
         ("http://foo/%.png", "http://foo/%-T.png"),
     ])
-    func percentSignsAreLeftAlone(key: String, expected: String) {
+    func aSuffixIsInserted(key: String, expected: String) {
         #expect(CacheKey.inserting("T", into: key) == expected)
     }
 

@@ -70,26 +70,6 @@ import Testing
         }
     }
 
-    /// Upstream's thumbnails (`scaledSizeWithImageSize`) round up, ours to the nearest.
-    @Test func aFitHasTheSizesOfUpstreamButForTheRounding() {
-        forEach { source, box in
-            let ratio = Double(source.width) / Double(source.height)
-            var upstream = PixelSize(width: 0, height: 0)
-            if ratio > Double(box.width) / Double(box.height) {
-                upstream.width = box.width
-                upstream.height = Int((Double(box.width) / ratio).rounded(.up))
-            } else {
-                upstream.width = Int((Double(box.height) * ratio).rounded(.up))
-                upstream.height = box.height
-            }
-            upstream.width = min(upstream.width, source.width)
-            upstream.height = min(upstream.height, source.height)
-            let size = ResizeGeometry(source: source, box: box, mode: .fit).output
-            #expect((0...1).contains(upstream.width - size.width), "\(source) \(box)")
-            #expect((0...1).contains(upstream.height - size.height), "\(source) \(box)")
-        }
-    }
-
     @Test(arguments: ResizeMode.allCases, [false, true])
     func anOpenSideFollowsFromTheOtherOne(mode: ResizeMode, enlarges: Bool) {
         forEach(open: true) { source, box in
@@ -144,27 +124,29 @@ import Testing
     @Test func limitsAreThoseOfWhatIsKnown() throws {
         let large = PixelSize(width: 20_000, height: 20_000)
         let open = PixelSize(width: 32_767, height: 0)
+        func code(_ step: TransformStep) -> ErrorCode? {
+            do throws(ImageError) {
+                try step.form.check(pixelsMax: 1_000_000)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
         for step: TransformStep in [
             .resize(large, .fit), .resize(large, .fit, enlarges: true), .resize(open, .fill),
             .resize(large, .fill, enlarges: false), .resize(large, .stretch, enlarges: false),
         ] {
-            try step.form.check(pixelsMax: 1_000_000)
+            #expect(code(step) == nil)
         }
         for step: TransformStep in [
             .resize(large, .letterbox, enlarges: false), .resize(large, .fill),
             .resize(PixelSize(width: 32_768, height: 0), .fit),
         ] {
-            let error = #expect(throws: ImageError.self) {
-                try step.form.check(pixelsMax: 1_000_000)
-            }
-            #expect(error?.code == .limitExceeded)
+            #expect(code(step) == .limitExceeded)
         }
         for box in [(0, 0), (-1, 0), (0, -1), (-1, 5)] {
             let step = TransformStep.resize(PixelSize(width: box.0, height: box.1), .fit)
-            let error = #expect(throws: ImageError.self) {
-                try step.form.check(pixelsMax: 1_000_000)
-            }
-            #expect(error?.code == .invalidRequest)
+            #expect(code(step) == .invalidRequest)
             #expect(step.size(after: large) == nil)
         }
     }
