@@ -6,8 +6,6 @@ import Testing
 
 /// Every key of the file, with valid and invalid values.
 @Suite struct ConfigurationFileTests {
-    private func problems(_ text: String) -> [String] { faults(in: text) }
-
     /// A file with one rule that contains `line`.
     private static func rule(_ line: String) -> String {
         "profiles: {default: {rules: [{match: 'https://h/*', \(line)}]}}\n"
@@ -50,43 +48,17 @@ import Testing
         #expect(configuration.secretFiles == ["/k", "/p"])
     }
 
-    @Test(arguments: [
-        ("request: {rewrite: {path-prefix: v}}", "path-prefix: expected a path"),
-        ("request: {remove-headers: Host}", "remove-headers: expected the name of a header"),
-        ("request: {rewrite: {scheme: ftp}}", "scheme: expected one of http, https"),
-        ("response: {status: {404: 99}}", "404: expected a status from 200 to 599"),
-        ("response: {status: {none: 200}}", "status: 'none' is not a status"),
-        ("response: {headers: {Content-Encoding: gzip}}", "'Content-Encoding' cannot be set"),
-        ("decrypt: rot13", "decrypt: expected one of gzip, base64"),
-        ("decrypt: [gzip, gzip, gzip, gzip, gzip]", "decrypt: at most 4"),
-        (
-            "credentials: {user: ann}",
-            "credentials: specify user and password-file, or only bearer-file"
-        ),
-        ("credentials: {bearer-file: /a, method: basic}", "credentials: specify user"),
-        ("credentials: {bearer-file: hush}", "bearer-file: expected an absolute path"),
-        (
-            "client-certificate: {certificate: /a}",
-            "client-certificate: specify certificate and key"
-        ),
-        ("cookies: 'a b'", "cookies: expected a name"),
-    ]) func aRuleOfTransfersIsObjectedTo(_ line: String, _ words: String) {
-        let found = problems(Self.rule(line))
-        #expect(found.contains { $0.contains(words) }, "\(found)")
-        #expect(!found.contains { $0.contains("hush") })
-    }
-
     @Test func downloadsAreSet() throws {
         let set = try read("downloads: {transfers: 6, user-agent: a/1, connect-timeout: 3s}")
             .downloads
         #expect(set.transfersMax == 6)
         #expect(set.texts == [.userAgent: "a/1", .connectTimeout: "3s"])
         #expect(
-            problems("downloads: {transfers: 0}").first?.contains("transfers: expected") == true)
+            faults(in: "downloads: {transfers: 0}").first?.contains("transfers: expected") == true)
         #expect(
-            problems("downloads: {redirect-limit: -1}").first?.contains("redirect-limit") == true)
+            faults(in: "downloads: {redirect-limit: -1}").first?.contains("redirect-limit") == true)
         let long = String(repeating: "image/png,", count: 30) + "image/png"
-        #expect(!problems("downloads: {accept-type: '\(long)'}").isEmpty)
+        #expect(!faults(in: "downloads: {accept-type: '\(long)'}").isEmpty)
     }
 
     @Test func theExampleSaysWhatItSays() throws {
@@ -144,7 +116,7 @@ import Testing
         #expect(rule.limits[.side] == 4_000 && rule.limits[.body] == 20 << 20)
         #expect(rule.limits[.pages] == 100 && rule.limits[.pixels] == nil)
         for text in ["0", "-1", "300M", "1.5M", "x"] {
-            let problem = problems(Self.rule("pixel-limit: '\(text)'")).first
+            let problem = faults(in: Self.rule("pixel-limit: '\(text)'")).first
             #expect(problem?.contains("a number from 1 to 268435456") == true, "\(text)")
         }
     }
@@ -173,20 +145,10 @@ import Testing
         let text = setting.text(of: setting == .maxAge ? 90 : setting.countsBytes ? 1 << 20 : 1)
         let read = try read("caches: {default: {\(setting.rawValue): \(text)}}")
         #expect(read.cacheSettings["default"]?[setting] != nil)
-        let named = problems("caches: {x: {\(setting.rawValue): \(text)}}")
+        let named = faults(in: "caches: {x: {\(setting.rawValue): \(text)}}")
         #expect(named.isEmpty, "\(named)")
-        let wrong = problems("caches: {default: {\(setting.rawValue): so lala}}")
+        let wrong = faults(in: "caches: {default: {\(setting.rawValue): so lala}}")
         #expect(wrong.count == 1 && wrong[0].contains(setting.rawValue), "\(wrong)")
-    }
-
-    @Test(arguments: [
-        ("caches: {default: {disk-limt: 2G}}", "Did you mean 'disk-limit'"),
-        ("caches: {'a b': }", "'a b' is not a valid name: use 1 to 128 letters, digits"),
-        ("caches: {x: {max-age: 1e}}", "max-age"),
-        ("caches: {default: {low-water: 101}}", "an integer from 0 to 100"),
-    ])
-    func faultsOfCachesSayWhatToDo(text: String, words: String) {
-        #expect(problems(text).first?.contains(words) == true, "\(problems(text))")
     }
 
     @Test func aCacheMayHaveDirectoriesThatAreReadOnly() throws {
@@ -207,25 +169,13 @@ import Testing
         #expect(configuration.cacheSettings["bundled"]?[.diskCache] == 0)
     }
 
-    @Test(arguments: [
-        ("caches: {a: {read-only: srv}}", "read-only: expected an absolute path"),
-        ("caches: {a: {read-only: /srv/../etc}}", "read-only: expected an absolute path"),
-        ("caches: {a: {read-only: [/a, /a]}}", "'/a' is listed twice"),
-        ("caches: {a: {read-only: [/1, /2, /3, /4, /5, /6, /7, /8, /9]}}", "at most 8"),
-        ("caches: {a: , x: {of: [a], read-only: /a}}", "caches.x has no key 'read-only'"),
-        ("caches: {a: {read-onyl: /a}}", "Did you mean 'read-only'"),
-    ])
-    func faultsOfSuchDirectoriesSayWhatToDo(text: String, words: String) {
-        #expect(problems(text).contains { $0.contains(words) }, "\(problems(text))")
-    }
-
     @Test func thereAreAtMostSoManyDirectories() {
         let caches = (0..<9).map { number in
             let paths = (0..<8).map { "/\(number)/\($0)" }.joined(separator: ", ")
             return "c\(number): {read-only: [\(paths)]}"
         }
-        #expect(problems("caches: {\(caches.prefix(8).joined(separator: ", "))}").isEmpty)
-        let found = problems("caches: {\(caches.joined(separator: ", "))}")
+        #expect(faults(in: "caches: {\(caches.prefix(8).joined(separator: ", "))}").isEmpty)
+        let found = faults(in: "caches: {\(caches.joined(separator: ", "))}")
         #expect(found.first?.contains("at most 64 directories") == true, "\(found)")
     }
 
@@ -251,35 +201,16 @@ import Testing
         #expect(configuration.cacheSettings["layered"] == nil)
     }
 
-    @Test(arguments: [
-        ("caches: {a: , x: {of: [a, b]}}", "no cache is named 'b'"),
-        ("caches: {a: , x: {of: [a], query: parallel}}", "one of serial, concurrent, highest-only"),
-        ("caches: {a: , x: {of: [a], disk-cache: no}}", "caches.x has no key 'disk-cache'"),
-        ("caches: {a: , x: {of: [a]}, y: {of: [a, x]}}", "'x' is a composite cache"),
-        ("caches: {a: , x: {of: [a, x]}}", "'x' is a composite cache"),
-        ("caches: {a: , x: {of: [a, a]}}", "'a' is listed twice"),
-        ("caches: {x: {of: []}}", "a list of 1 to 8 caches"),
-        ("caches: {x: {of: a}}", "a list of 1 to 8 caches"),
-        ("caches: {default: {of: [a]}, a: }", "'default' is a single cache"),
-        (
-            "caches: {a: , b: , c: , d: , e: , f: , g: , h: , i: , "
-                + "x: {of: [a, b, c, d, e, f, g, h, i]}}", "a list of 1 to 8 caches"
-        ),
-    ])
-    func faultsOfSeveralCachesSayWhatToDo(text: String, words: String) {
-        #expect(problems(text).contains { $0.contains(words) }, "\(problems(text))")
-    }
-
     @Test func theExampleOfTheReadmeIsRead() throws {
         let readme = try #require(FileBytes.text(RepositoryRoot.file("README.md")))
         let parts = readme.components(between: "```yaml\n", and: "```")
         #expect(parts.count == 1)
-        for part in parts { #expect(problems(part) == []) }
+        for part in parts { #expect(faults(in: part) == []) }
     }
 
     @Test(arguments: ["", "# nothing", "caches: []", "profiles: {default: {}}", "profiles: {a: }"])
     func nothingIsSaidByTheseFiles(text: String) {
-        #expect(problems(text) == [])
+        #expect(faults(in: text) == [])
     }
 
     @Test(arguments: [
@@ -408,10 +339,53 @@ import Testing
         (rule("identity: 'a b'"), "f:1: identity: expected a name"),
         (rule("identity: "), "f:1: identity: expected a name of letters"),
         (rule("mach: x"), "f:1: a rule has no key 'mach'. Did you mean 'match'?"),
+        (rule("request: {rewrite: {path-prefix: v}}"), "path-prefix: expected a path"),
+        (rule("request: {remove-headers: Host}"), "remove-headers: expected the name of a header"),
+        (rule("request: {rewrite: {scheme: ftp}}"), "scheme: expected one of http, https"),
+        (rule("response: {status: {404: 99}}"), "404: expected a status from 200 to 599"),
+        (rule("response: {status: {none: 200}}"), "status: 'none' is not a status"),
+        (rule("response: {headers: {Content-Encoding: gzip}}"), "'Content-Encoding' cannot be set"),
+        (rule("decrypt: rot13"), "decrypt: expected one of gzip, base64"),
+        (rule("decrypt: [gzip, gzip, gzip, gzip, gzip]"), "decrypt: at most 4"),
+        (
+            rule("credentials: {user: ann}"),
+            "credentials: specify user and password-file, or only bearer-file"
+        ),
+        (rule("credentials: {bearer-file: /a, method: basic}"), "credentials: specify user"),
+        (rule("credentials: {bearer-file: hush}"), "bearer-file: expected an absolute path"),
+        (
+            rule("client-certificate: {certificate: /a}"),
+            "client-certificate: specify certificate and key"
+        ),
+        (rule("cookies: 'a b'"), "cookies: expected a name"),
+        ("caches: {default: {disk-limt: 2G}}", "Did you mean 'disk-limit'"),
+        ("caches: {'a b': }", "'a b' is not a valid name: use 1 to 128 letters, digits"),
+        ("caches: {x: {max-age: 1e}}", "max-age"),
+        ("caches: {default: {low-water: 101}}", "an integer from 0 to 100"),
+        ("caches: {a: {read-only: srv}}", "read-only: expected an absolute path"),
+        ("caches: {a: {read-only: /srv/../etc}}", "read-only: expected an absolute path"),
+        ("caches: {a: {read-only: [/a, /a]}}", "'/a' is listed twice"),
+        ("caches: {a: {read-only: [/1, /2, /3, /4, /5, /6, /7, /8, /9]}}", "at most 8"),
+        ("caches: {a: , x: {of: [a], read-only: /a}}", "caches.x has no key 'read-only'"),
+        ("caches: {a: {read-onyl: /a}}", "Did you mean 'read-only'"),
+        ("caches: {a: , x: {of: [a, b]}}", "no cache is named 'b'"),
+        ("caches: {a: , x: {of: [a], query: parallel}}", "one of serial, concurrent, highest-only"),
+        ("caches: {a: , x: {of: [a], disk-cache: no}}", "caches.x has no key 'disk-cache'"),
+        ("caches: {a: , x: {of: [a]}, y: {of: [a, x]}}", "'x' is a composite cache"),
+        ("caches: {a: , x: {of: [a, x]}}", "'x' is a composite cache"),
+        ("caches: {a: , x: {of: [a, a]}}", "'a' is listed twice"),
+        ("caches: {x: {of: []}}", "a list of 1 to 8 caches"),
+        ("caches: {x: {of: a}}", "a list of 1 to 8 caches"),
+        ("caches: {default: {of: [a]}, a: }", "'default' is a single cache"),
+        (
+            "caches: {a: , b: , c: , d: , e: , f: , g: , h: , i: , "
+                + "x: {of: [a, b, c, d, e, f, g, h, i]}}", "a list of 1 to 8 caches"
+        ),
     ])
     func whatIsWrongIsSaidWithItsLine(text: String, problem: String) {
-        let problems = problems(text)
+        let problems = faults(in: text)
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
+        #expect(!problems.contains { $0.contains("hush") }, "a secret")
     }
 
     @Test(arguments: [
@@ -426,7 +400,7 @@ import Testing
         "profiles: {p: {fallback: '#12345678', loader: http, key-filter: none}}",
     ])
     func theseAreFine(text: String) {
-        #expect(problems(text) == [])
+        #expect(faults(in: text) == [])
     }
 
     @Test func allFaultsOfAFileAreSaidAtOnceInTheirOrder() {
@@ -437,7 +411,7 @@ import Testing
             presets:
               x: {quality: -1}
             """
-        #expect(problems(text).map { $0.prefix(4) } == ["f:1:", "f:3:", "f:5:"])
+        #expect(faults(in: text).map { $0.prefix(4) } == ["f:1:", "f:3:", "f:5:"])
     }
 
     @Test func aFileThatIsNotThereIsSaidToBe() {
@@ -453,7 +427,7 @@ import Testing
         "key-filters: {a: {replace-host: 'me:s3cret@h'}}", "key-filters: {a: {prefix: 's3cret x'}}",
     ])
     func whatMayBeASecretIsNotShown(text: String) {
-        let problems = problems(text)
+        let problems = faults(in: text)
         #expect(problems.count == 1, "\(problems)")
         #expect(!problems.joined().contains("s3cret"), "\(problems)")
     }
@@ -475,8 +449,8 @@ import Testing
             }
             return "profiles: {default: {rules: [\(headers.joined(separator: ", "))]}}"
         }
-        #expect(problems(text(64)) == [])
-        #expect(problems(text(65)) == ["f: 65 secret files exceed the limit of 64"])
+        #expect(faults(in: text(64)) == [])
+        #expect(faults(in: text(65)) == ["f: 65 secret files exceed the limit of 64"])
     }
 
     @Test func differencesAreNamedAndNotShown() throws {

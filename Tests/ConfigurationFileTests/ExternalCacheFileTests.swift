@@ -5,8 +5,6 @@ import Testing
 
 /// External caches in the configuration file.
 @Suite struct ExternalCacheFileTests {
-    private func problems(_ text: String) -> [String] { faults(in: text) }
-
     @Test func aCacheMayBeHeldByAForeignPool() throws {
         let pools = "pools: {p: {kind: cache, trust: external, credit: 9}}\ncaches: "
         let read = try read(
@@ -36,7 +34,7 @@ import Testing
             ("{a: {pool: q}}", "no external cache pool ('trust: external') is named 'q'"),
             ("{a: {pool: p, timeout: 0}}", "timeout: expected a number of milliseconds"),
         ] {
-            let found = problems(pools + text)
+            let found = faults(in: pools + text)
             #expect(found.count == 1 && found[0].contains(words), "\(found)")
         }
     }

@@ -5,27 +5,15 @@ import Testing
 
 /// The section `gateway` of the file.
 @Suite struct GatewayFileTests {
-    private func read(_ text: String) throws -> [GatewayListenerSettings] {
-        try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration.gateways
-    }
-
-    private func problems(_ text: String) -> [String] {
-        do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration
-            return []
-        } catch {
-            return error.lines
-        }
-    }
-
     @Test func oneListenerNeedsNoList() throws {
-        let listeners = try read("gateway: {listen: ':8080', unsigned: yes, max-age: 60}")
+        let listeners = try read("gateway: {listen: ':8080', unsigned: yes, max-age: 60}").gateways
         #expect(listeners.map(\.place.text) == ["0.0.0.0:8080"])
         #expect(listeners[0].arguments == ["--unsigned", "--max-age", "60"])
     }
 
     @Test func aListenerMayBeAUnixSocket() throws {
         let listeners = try read("gateway: {listen: 'unix:/run/web/http.sock', unsigned: yes}")
+            .gateways
         #expect(listeners.map(\.place) == [.unix(path: "/run/web/http.sock")])
     }
 
@@ -40,7 +28,8 @@ import Testing
                 - {listen: "127.0.0.1:1", quality: 60, path-prefix: /img, host: [a, b]}
                 - {listen: "127.0.0.1:2", grammar: thumbor, access-log: no}
                 - {listen: "127.0.0.1:3", preset-lines: ["a=w:1", "b=w:2"]}
-            """)
+            """
+        ).gateways
         #expect(listeners.count == 3)
         #expect(listeners[0].values[.quality] == "60" && listeners[0].values[.host] == "a,b")
         #expect(listeners[0].values[.watermark] == "https://example.com/m.png")
@@ -53,9 +42,9 @@ import Testing
 
     @Test(arguments: GatewaySetting.allCases) func eachSettingIsAKey(setting: GatewaySetting) throws
     {
-        let lines = problems("gateway: {listen: ':1', \(setting.rawValue): [[]]}")
+        let lines = faults(in: "gateway: {listen: ':1', \(setting.rawValue): [[]]}")
         #expect(!lines.contains { $0.contains("has no key") }, "\(lines)")
-        #expect(problems("gateway: {listen: ':1', no-such: 1}").first?.contains("no key") == true)
+        #expect(faults(in: "gateway: {listen: ':1', no-such: 1}").first?.contains("no key") == true)
     }
 
     @Test(arguments: [
@@ -77,15 +66,12 @@ import Testing
         ("gateway: {listen: ':1', qualty: 70}", "Did you mean"),
     ])
     func faultsAreNamed(text: String, reason: String) {
-        #expect(problems(text).contains { $0.contains(reason) }, "\(problems(text))")
+        #expect(faults(in: text).contains { $0.contains(reason) }, "\(faults(in: text))")
     }
 
     @Test func anotherListenerIsAnotherConfiguration() throws {
-        func configuration(_ text: String) throws -> Configuration {
-            try ConfigurationFile.check(Array(text.utf8), path: "a.yaml").configuration
-        }
-        let one = try configuration("gateway: {listen: ':1'}")
-        let other = try configuration("gateway: {listen: ':1', quality: 70}")
+        let one = try read("gateway: {listen: ':1'}")
+        let other = try read("gateway: {listen: ':1', quality: 70}")
         #expect(other.differences(from: one) == "gateway")
     }
 }

@@ -224,14 +224,7 @@ import Testing
 
     @Test func aNameHasItsOwnLine() {
         let text = "pools:\n  a:\n    kind: decode\n    formats-in:\n      - png\n      - jpgg\n"
-        #expect(throws: ConfigurationFileError.self) {
-            try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
-        }
-        do throws(ConfigurationFileError) {
-            _ = try ConfigurationFile.check(Array(text.utf8), path: "f").configuration
-        } catch {
-            #expect(error.problems.map(\.line) == [6])
-        }
+        #expect(faults(in: text).map { $0.prefix(4) } == ["f:6:"])
     }
 
     @Test func codersArePoolsOfDecoders() {
