@@ -72,14 +72,10 @@ import Testing
         #expect(map.end == .limit)
     }
 
-    private static func little(_ number: Int, _ count: Int = 4) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-
     /// A format permits one chunk of each kind; further ones need not be copied for every frame.
     @Test func ofWhatAllFramesShareTheFirstOneCounts() throws {
         func chunk(_ kind: String, _ body: [UInt8]) -> [UInt8] {
-            Array(kind.utf8) + Self.little(body.count) + body
+            Array(kind.utf8) + little(body.count) + body
         }
         let profiles = (0..<1_000).flatMap { _ in chunk("ICCP", [1, 2, 3, 4]) }
         let frame = [UInt8](repeating: 0, count: 16) + chunk("VP8L", [0, 0])
@@ -87,7 +83,7 @@ import Testing
             chunk("VP8X", [0x22, 0, 0, 0, 1, 0, 0, 1, 0, 0]) + chunk("ICCP", [9, 9]) + profiles
             + chunk("ANMF", frame) + chunk("ICCP", [7, 7])
         let webP =
-            Array("RIFF".utf8) + Self.little(4 + chunks.count) + Array("WEBP".utf8) + chunks
+            Array("RIFF".utf8) + little(4 + chunks.count) + Array("WEBP".utf8) + chunks
         let map = try Self.map(webP)
         #expect(map.end == .whole && map.frames.count == 1)
         #expect(map.shared == [30..<40] && map.sharedBytes == 10)
@@ -95,17 +91,17 @@ import Testing
 
     @Test func ofEachKindOfChunkAPNGHasOne() throws {
         func chunk(_ kind: String, _ body: [UInt8]) -> [UInt8] {
-            Self.little(body.count).reversed() + Array(kind.utf8) + body + [0, 0, 0, 0]
+            big(body.count) + Array(kind.utf8) + body + [0, 0, 0, 0]
         }
         let one = [UInt8](repeating: 0, count: 3) + [1]
         let header = chunk("IHDR", one + one + [8, 3, 0, 0, 0])
-        let control = chunk("fcTL", Self.little(0) + one + one + [UInt8](repeating: 0, count: 14))
+        let control = chunk("fcTL", little(0) + one + one + [UInt8](repeating: 0, count: 14))
         let many = (0..<1_000).flatMap { _ in
             chunk("PLTE", [1, 1, 1]) + chunk("tRNS", [1]) + chunk("gAMA", one)
         }
         let png =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + header
-            + chunk("acTL", one + Self.little(0)) + chunk("gAMA", Self.little(7)) + many
+            + chunk("acTL", one + little(0)) + chunk("gAMA", little(7)) + many
             + control + many + chunk("IDAT", [1]) + chunk("IEND", [])
         let map = try Self.map(png)
         #expect(map.end == .whole && map.frames.count == 1)

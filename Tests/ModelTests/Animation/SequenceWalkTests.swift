@@ -2,22 +2,13 @@ import Testing
 
 @testable import Model
 
+/// A full box (version and flags) of 4-byte numbers.
+private func table(_ type: String, flags: Int = 0, _ numbers: Int...) -> [UInt8] {
+    box(type, big(flags), numbers.flatMap { big($0) })
+}
+
 /// Boxes of AVIF image sequences, as specified by ISO/IEC 14496-12.
 @Suite struct SequenceWalkTests {
-    private static func number(_ number: Int, _ count: Int = 4) -> [UInt8] {
-        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-
-    private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
-        let content = content.flatMap { $0 }
-        return number(8 + content.count) + Array(type.utf8) + content
-    }
-
-    /// A full box (version and flags) of 4-byte numbers.
-    private static func table(_ type: String, flags: Int = 0, _ numbers: Int...) -> [UInt8] {
-        box(type, number(flags), numbers.flatMap { number($0) })
-    }
-
     /// The description of a track.
     private struct Track {
         var number = 1
@@ -37,41 +28,28 @@ import Testing
         var offsets = [2_000, 2_100]
         var times: [(count: Int, duration: Int)] = [(2, 40), (1, 70)]
 
-        var box: [UInt8] {
-            let header = SequenceWalkTests.table(
-                "tkhd", flags: 1, 0, 0, number, 0, whole, 0, 0, 0, 0, 0, 0)
+        var bytes: [UInt8] {
+            let header = table("tkhd", flags: 1, 0, 0, number, 0, whole, 0, 0, 0, 0, 0, 0)
             let edits = segment.map {
-                SequenceWalkTests.box(
-                    "edts",
-                    SequenceWalkTests.table("elst", flags: repeats ? 1 : 0, 1, $0, 0, 65_536))
+                box("edts", table("elst", flags: repeats ? 1 : 0, 1, $0, 0, 65_536))
             }
-            let references = owner.map {
-                SequenceWalkTests.box(
-                    "tref", SequenceWalkTests.box("auxl", SequenceWalkTests.number($0)))
-            }
-            return SequenceWalkTests.box(
-                "trak", header, edits ?? [], references ?? [], media)
+            let references = owner.map { box("tref", box("auxl", big($0))) }
+            return box("trak", header, edits ?? [], references ?? [], media)
         }
 
         private var media: [UInt8] {
-            let handler = SequenceWalkTests.box(
-                "hdlr", [UInt8](repeating: 0, count: 8), Array(handler.utf8))
-            return SequenceWalkTests.box(
-                "mdia", SequenceWalkTests.table("mdhd", 0, 0, timescale, 0), handler,
-                SequenceWalkTests.box("minf", SequenceWalkTests.box("stbl", samples)))
+            let handler = box("hdlr", [UInt8](repeating: 0, count: 8), Array(handler.utf8))
+            return box(
+                "mdia", table("mdhd", 0, 0, timescale, 0), handler,
+                box("minf", box("stbl", samples)))
         }
 
         private var samples: [UInt8] {
-            let entry = SequenceWalkTests.box(
+            let entry = box(
                 "av01", [UInt8](repeating: 0, count: 24), [0, 8, 0, 6],
                 [UInt8](repeating: 0, count: 50),
-                kind.map {
-                    SequenceWalkTests.box(
-                        "auxi", SequenceWalkTests.number(0) + Array($0.utf8) + [0])
-                } ?? [])
-            let description = SequenceWalkTests.box(
-                "stsd", SequenceWalkTests.number(0) + SequenceWalkTests.number(1), entry)
-            return description
+                kind.map { box("auxi", big(0) + Array($0.utf8) + [0]) } ?? [])
+            return box("stsd", big(0) + big(1), entry)
                 + entries("stsz", first: [0], sizes.map { [$0] })
                 + entries("stsc", chunks.map { [$0.first, $0.samples, 1] })
                 + entries("stco", offsets.map { [$0] })
@@ -81,18 +59,15 @@ import Testing
         private func entries(
             _ type: String, first: [Int] = [], _ entries: [[Int]]
         ) -> [UInt8] {
-            SequenceWalkTests.box(
-                type,
-                ([0] + first + [entries.count] + entries.flatMap { $0 })
-                    .flatMap { SequenceWalkTests.number($0) })
+            box(type, ([0] + first + [entries.count] + entries.flatMap { $0 }).flatMap { big($0) })
         }
     }
 
     /// A file of `count` bytes with these tracks.
     private static func file(_ tracks: Track..., count: Int = 3_000) -> [UInt8] {
-        let boxes = tracks.map(\.box)
+        let boxes = tracks.map(\.bytes)
         let file =
-            box("ftyp", Array("avis".utf8), number(0))
+            box("ftyp", Array("avis".utf8), big(0))
             + box("moov", boxes.flatMap { $0 })
         return file + [UInt8](repeating: 0, count: max(0, count - file.count))
     }

@@ -37,8 +37,7 @@ import Testing
     @Test(arguments: [true, false], [true, false])
     func pagesAreCountedUpToALimit(isLittle: Bool, isBig: Bool) {
         func bytes(_ value: Int, _ count: Int) -> [UInt8] {
-            let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-            return isLittle ? little : little.reversed()
+            isLittle ? little(value, count) : big(value, count)
         }
         let (word, count, entry) = isBig ? (8, 8, 20) : (4, 2, 12)
         func file(pages: Int, lastNext: Int = 0) -> [UInt8] {
@@ -88,8 +87,7 @@ import Testing
 
     private static func file(_ entries: [Entry], at start: Int, _ isLittle: Bool) -> [UInt8] {
         func bytes(_ value: Int, _ count: Int) -> [UInt8] {
-            let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-            return isLittle ? little : little.reversed()
+            isLittle ? little(value, count) : big(value, count)
         }
         var file = isLittle ? Array("II*\0".utf8) : Array("MM\0*".utf8)
         file += bytes(start, 4)

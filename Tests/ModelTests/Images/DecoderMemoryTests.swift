@@ -44,10 +44,10 @@ import Testing
         // The same in a container, in two parts.
         for cut in [3, 5, 8] where cut < bytes.count {
             let file =
-                Self.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
-                + Self.box("jxlp", [0, 0, 0, 0] + bytes[..<cut])
-                + Self.box("Exif", [0, 0, 0, 0])
-                + Self.box("jxlp", [0x80, 0, 0, 1] + bytes[cut...])
+                box("JXL ", [0x0D, 0x0A, 0x87, 0x0A])
+                + box("jxlp", [0, 0, 0, 0] + bytes[..<cut])
+                + box("Exif", [0, 0, 0, 0])
+                + box("jxlp", [0x80, 0, 0, 1] + bytes[cut...])
             #expect(Self.coding(file)?.coding == stream.coding, "in parts of \(cut)")
         }
     }
@@ -68,10 +68,5 @@ import Testing
             rest = rest.dropFirst(2)
         }
         return bytes
-    }
-
-    private static func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
-        let count = 8 + content.count
-        return [0, 0, UInt8(count >> 8), UInt8(count & 255)] + Array(name.utf8) + content
     }
 }

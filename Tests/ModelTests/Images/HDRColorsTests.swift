@@ -25,11 +25,6 @@ import Testing
         #expect(stored(Self.png([9, 16, 0, 1], in: "IDAT"), .png) == nil)
     }
 
-    private func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
-        let length = content.count + 8
-        return [0, 0, UInt8(length >> 8), UInt8(length & 255)] + Array(type.utf8) + content
-    }
-
     /// The second property belongs to the primary item, the first to another one.
     private func heif(primary: UInt8) -> [UInt8] {
         let plain: [UInt8] = Array("nclx".utf8) + [0, 1, 0, 13, 0, 6, 0x80]
@@ -55,8 +50,7 @@ import Testing
         var contents: [UInt8] = []
         for tag in tags {
             let start = 132 + 12 * tags.count + contents.count
-            table += Array(tag.name.utf8) + [0, 0, UInt8(start >> 8), UInt8(start & 255)]
-            table += [0, 0, 0, 0]
+            table += Array(tag.name.utf8) + big(start) + big(0)
             contents += tag.content
         }
         return [UInt8](repeating: 0, count: 128) + table + contents

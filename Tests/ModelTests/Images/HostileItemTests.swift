@@ -3,14 +3,6 @@ import Testing
 
 /// HEIF files whose boxes describe too many items.
 @Suite struct HostileItemTests {
-    private func number(_ value: Int, _ count: Int) -> [UInt8] {
-        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-    }
-
-    private func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
-        number(8 + content.count, 4) + Array(type.utf8) + content
-    }
-
     private func file(_ boxes: [UInt8]) -> [UInt8] {
         box("ftyp", Array("avif\0\0\0\0avifmif1".utf8)) + box("meta", [0, 0, 0, 0] + boxes)
     }
@@ -40,16 +32,16 @@ import Testing
     @Test func tilesThatAreNamedTwiceAreLeftAlone() {
         let extents = [UInt8](repeating: 0, count: 45 * 100)
         func entry(_ item: Int, _ count: Int, _ bytes: [UInt8]) -> [UInt8] {
-            number(item, 2) + [UInt8](repeating: 0, count: 4 + 15) + number(count, 2) + bytes
+            big(item, 2) + [UInt8](repeating: 0, count: 4 + 15) + big(count, 2) + bytes
         }
         func file(repeats: Int) -> [UInt8] {
             let more = (0..<2 * repeats).flatMap { entry(1 + $0 % 2, 0, []) }
             let entries = entry(1, 100, extents) + entry(2, 100, extents) + more
             let count = 2 + 2 * repeats
-            let tiles = (0..<count).flatMap { number(2 - $0 % 2, 2) }
-            let derived = number(9, 2) + number(count, 2) + tiles
+            let tiles = (0..<count).flatMap { big(2 - $0 % 2, 2) }
+            let derived = big(9, 2) + big(count, 2) + tiles
             return self.file(
-                box("iloc", [1, 0, 0, 0, 0xFF, 0xFF] + number(count, 2) + entries)
+                box("iloc", [1, 0, 0, 0, 0xFF, 0xFF] + big(count, 2) + entries)
                     + box("iref", [0, 0, 0, 0] + box("dimg", derived)))
         }
         func patched(_ bytes: [UInt8]) -> Int {
