@@ -143,25 +143,20 @@ struct FieldDrawer: FieldMap {
 
 // Texts and messages.
 extension FieldDrawer {
+    /// Names of settings whose values are numbers, by their list.
+    private static let settings = [
+        "Output.settings": ["effort", "colours", "dither"],
+        "Cache.settings": ["memory-entries", "disk-entries", "low-water"],
+        "DownloadSettings.settings": ["redirect-limit", "continuation-limit", "low-speed"],
+    ]
+
     private func drawn(_ field: String, limit: Int) -> String {
-        // Parameters are arbitrary text, but the name must be an existing one.
-        if container == "Output.settings", field.hasPrefix("Detail.") {
-            let names = ["effort", "colours", "dither"]
-            return field == "Detail.name"
-                ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
-        }
-        if container == "Cache.settings", field.hasPrefix("Detail.") {
-            let names = ["memory-entries", "disk-entries", "low-water"]
+        if let names = Self.settings[container], field.hasPrefix("Detail.") {
             return field == "Detail.name"
                 ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
         }
         if container == "ImageFacts.exif", field == "Detail.name" {
             return ExifField.allCases[log.values.number(0...12)].rawValue
-        }
-        if container == "DownloadSettings.settings", field.hasPrefix("Detail.") {
-            let names = ["redirect-limit", "continuation-limit", "low-speed"]
-            return field == "Detail.name"
-                ? names[log.values.number(0...2)] : "\(log.values.number(2...9) as Int)"
         }
         if field == "Decryptor.key" {
             return (0..<64).map { _ in "\(log.values.number(0...9) as Int)" }.joined()
