@@ -227,21 +227,31 @@ public struct ContextSettingError: Error, Hashable, Sendable {
     public init(_ reason: String) { self.reason = reason }
 }
 
+/// Parses `NAME=VALUE` separated by commas; throws for an unknown name.
+private func assignments<Word: RawRepresentable<String> & CaseIterable>(
+    _ text: String, to words: Word.Type
+) throws(ContextSettingError) -> [(word: Word, value: String)] {
+    var found: [(word: Word, value: String)] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        let halves = part.split(separator: "=", maxSplits: 1).map(String.init)
+        guard halves.count == 2, let word = Word(rawValue: halves[0]) else {
+            throw ContextSettingError(
+                "'\(part)' is not one of "
+                    + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
+        }
+        found.append((word, halves[1]))
+    }
+    return found
+}
+
 /// SDWebImage's decoder options in one text, `NAME=VALUE` separated by commas. Each is equivalent
 /// to a context option, which takes precedence if both are given.
 enum DecodeOptionList {
     /// Returns the equivalent settings; throws for an unknown name or an invalid value.
     static func settings(_ text: String) throws(ContextSettingError) -> [ContextSetting] {
         var settings: [ContextSetting] = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let halves = part.split(separator: "=", maxSplits: 1)
-            guard halves.count == 2, let word = Word(rawValue: String(halves[0])) else {
-                throw ContextSettingError(
-                    "'\(part)' is not one of "
-                        + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
-            }
+        for (word, value) in try assignments(text, to: Word.self) {
             guard let key = word.key else { continue }
-            let value = String(halves[1])
             do throws(ContextSettingError) {
                 settings.append(try ContextSetting(key, value))
             } catch {
@@ -282,14 +292,8 @@ enum EncodeOptionList {
     /// Returns the options; throws for an unknown name or an invalid value.
     static func options(_ text: String) throws(ContextSettingError) -> EncodeOptions {
         var options = EncodeOptions()
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let halves = part.split(separator: "=", maxSplits: 1)
-            guard halves.count == 2, let word = Word(rawValue: String(halves[0])) else {
-                throw ContextSettingError(
-                    "'\(part)' is not one of "
-                        + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
-            }
-            guard try word.isTaken(String(halves[1]), by: &options) else {
+        for (word, value) in try assignments(text, to: Word.self) {
+            guard try word.isTaken(value, by: &options) else {
                 throw ContextSettingError("\(word.rawValue) must be \(word.expected)")
             }
         }
@@ -363,34 +367,24 @@ enum YesOrNo {
     /// Returns whether a list of decoder or encoder options restricts an animation to its first
     /// frame.
     static func isFirstFrameOnly(_ list: String) -> Bool {
-        list.split(separator: ",").contains { part in
-            let halves = part.split(separator: "=", maxSplits: 1)
-            guard halves.count == 2, halves[0] == "first-frame-only" else { return false }
-            return (try? isYes(String(halves[1]))) == true
+        let name = "first-frame-only="
+        return list.split(separator: ",").contains {
+            $0.hasPrefix(name) && (try? isYes(String($0.dropFirst(name.count)))) == true
         }
     }
 }
 
 extension ResizeMode {
-    /// The name on the command line and in configurations, such as `fit` or `fit-turned`.
-    public var name: String {
-        switch self {
-        case .fit: "fit"
-        case .fill: "fill"
-        case .stretch: "stretch"
-        case .letterbox: "letterbox"
-        case .cover: "cover"
-        case .auto: "auto"
-        case .fitTurned: "fit-turned"
-        case .coverTurned: "cover-turned"
-        case .reshape: "reshape"
-        }
-    }
+    /// All modes by their names on the command line and in configurations, in the order of the
+    /// help.
+    package static let named: [(name: String, value: ResizeMode)] = [
+        ("fit", .fit), ("fill", .fill), ("stretch", .stretch), ("letterbox", .letterbox),
+        ("cover", .cover), ("auto", .auto), ("fit-turned", .fitTurned),
+        ("cover-turned", .coverTurned), ("reshape", .reshape),
+    ]
 
-    /// All modes, in the order of the help.
-    package static let named: [(name: String, value: ResizeMode)] =
-        ([.fit, .fill, .stretch, .letterbox, .cover, .auto, .fitTurned, .coverTurned, .reshape]
-        as [ResizeMode]).map { ($0.name, $0) }
+    /// The name on the command line and in configurations, such as `fit` or `fit-turned`.
+    public var name: String { Self.named.first { $0.value == self }?.name ?? "" }
 
     /// Looks up a mode by name; returns `nil` for other words.
     package init?(name: String) {
