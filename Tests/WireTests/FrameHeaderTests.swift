@@ -18,28 +18,22 @@ import Testing
         #expect(VersionRefusal.body == [1, 1])
     }
 
-    @Test(arguments: [
-        [], [0x49], [0x49, 0x42, 0x55, 0x53, 1, 34, 0], [0x49, 0x42, 0x55, 0x53, 1, 34, 0, 0, 0],
-        [0x49, 0x42, 0x55, 0x54, 1, 34, 0, 0], [0x49, 0x42, 0x55, 0x53, 1, 34, 0, 1],
-        Array("GET / HTTP/1.1\r\n".utf8),
-    ])
-    func strangersAreNotOurs(frame: [UInt8]) {
-        #expect(throws: WireError.notOurs) { try FrameHeader(decoding: frame.span.bytes) }
-    }
+    private static let magic = Array("IBUS".utf8)
 
-    @Test func anotherVersionIsRefusedBeforeItsKindIsRead() {
-        let frame: [UInt8] = [0x49, 0x42, 0x55, 0x53, 2, 200, 0, 0]
-        #expect(throws: WireError.unsupportedVersion(2)) {
-            try FrameHeader(decoding: frame.span.bytes)
+    private static let refused: [([UInt8], WireError)] =
+        [
+            ([], .notOurs), ([0x49], .notOurs), (magic + [1, 34, 0], .notOurs),
+            (magic + [1, 34, 0, 0, 0], .notOurs), (Array("IBUT".utf8) + [1, 34, 0, 0], .notOurs),
+            (magic + [1, 34, 0, 1], .notOurs), (Array("GET / HTTP/1.1\r\n".utf8), .notOurs),
+            // Before its kind is read.
+            (magic + [2, 200, 0, 0], .unsupportedVersion(2)),
+        ]
+        + ([8, 23, 31, 57, 63, 255] as [UInt8]).map {
+            (magic + [1, $0, 0, 0], .unknownKind($0))
         }
-    }
 
-    @Test(arguments: [8, 23, 31, 57, 63, 255] as [UInt8])
-    func unknownKindsAreRefused(kind: UInt8) {
-        let frame: [UInt8] = [0x49, 0x42, 0x55, 0x53, 1, kind, 0, 0]
-        #expect(throws: WireError.unknownKind(kind)) {
-            try FrameHeader(decoding: frame.span.bytes)
-        }
+    @Test(arguments: refused) func otherHeadersAreRefused(frame: [UInt8], error: WireError) {
+        #expect(throws: error) { try FrameHeader(decoding: frame.span.bytes) }
     }
 
     @Test func aRefusalOfVersionsIsReadWhateverVersionSentIt() throws {
