@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 
 @Suite struct DecodeScaleTests {
@@ -65,12 +66,9 @@ import Testing
     /// With each kind of decoder the result has the needed columns and rows, as far as the source
     /// has them; a drawing that keeps its ratio has no more than that.
     @Test func whatIsDecodedAlwaysCovers() {
-        var state: UInt64 = 16
+        var random = SeededGenerator(seed: 16)
         for _ in 0..<5_000 {
-            let numbers = (0..<4).map { _ in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return 1 + Int(state >> 33) % 5_000
-            }
+            let numbers = (0..<4).map { _ in Int.random(in: 1...5_000, using: &random) }
             let source = PixelSize(width: numbers[0], height: numbers[1])
             let box = PixelSize(width: numbers[2], height: numbers[3])
             for mode in ResizeMode.allCases {

@@ -85,25 +85,11 @@ import Testing
         }
     }
 
-    /// Upstream's three modes: the result is the box, and the image is placed in it with one scale.
+    /// Upstream's three modes; `OpenResizeTests` has the place of the image in the box.
     @Test(arguments: [ResizeMode.stretch, .letterbox, .fill])
     func aResizeIsExactlyTheBox(mode: ResizeMode) {
         each(3 + UInt64(mode.rawValue)) { image, box, _ in
-            let geometry = ResizeGeometry(source: image, box: box, mode: mode)
             #expect(TransformStep.resize(box, mode).form.size(after: image) == box)
-            #expect(geometry.output == box, "\(image) in \(box)")
-            guard mode != .stretch else {
-                #expect(geometry.scaled == box)
-                return
-            }
-            let placed = UpstreamSizes.placed(image, in: box, covers: mode == .fill)
-            for (side, wanted) in [
-                (geometry.scaled.width, placed.width), (geometry.scaled.height, placed.height),
-            ] {
-                #expect(
-                    abs(Double(side) - max(1, wanted)) <= 0.5 + 1e-6,
-                    "\(image) in \(box): \(geometry.scaled), \(placed)")
-            }
         }
     }
 

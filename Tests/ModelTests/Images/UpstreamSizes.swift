@@ -25,18 +25,6 @@ enum UpstreamSizes {
             : PixelSize(width: Int(ceil(Double(box.height) * ratio)), height: box.height)
     }
 
-    /// The placement of the image for modes that keep its ratio: with the smaller of two scales it
-    /// fits inside the box, with the larger it covers the box.
-    static func placed(
-        _ image: PixelSize, in box: PixelSize, covers: Bool
-    ) -> (width: Double, height: Double) {
-        let scales = [
-            Double(box.width) / Double(image.width), Double(box.height) / Double(image.height),
-        ]
-        let scale = covers ? max(scales[0], scales[1]) : min(scales[0], scales[1])
-        return (Double(image.width) * scale, Double(image.height) * scale)
-    }
-
     /// `CGRectIntersection` with the image; nil for an empty one.
     static func cropped(_ rect: PixelRect, _ image: PixelSize) -> PixelRect? {
         let columns = (0..<image.width).clamped(to: rect.x..<(rect.x + rect.size.width))
