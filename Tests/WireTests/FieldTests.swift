@@ -73,37 +73,21 @@ import Testing
         #expect(descriptors().count + 1 == heads.count)
     }
 
+    /// It names the field, except in parts whose errors name the containing field, and texts and
+    /// lists have a limit.
     @Test func everyFieldOfEveryMessageHasOneLine() {
         let log = lines()
         #expect(log.twice.isEmpty)
-        for (message, fields) in descriptors() {
-            let logged = Set(log.lines[message, default: [:]].keys)
-            let known = Set(fields.map(\.id))
-            #expect(logged == known, "\(message)")
-        }
-    }
-
-    /// Except for parts whose errors name the containing field.
-    @Test func everyLineNamesItsField() {
-        let log = lines()
         let parts: Set = ["Size", "Header", "Names"]
         for (message, fields) in descriptors() {
+            let lines = log.lines[message, default: [:]]
+            #expect(Set(lines.keys) == Set(fields.map(\.id)), "\(message)")
             let word = String(message.split(separator: ".").last ?? "")
-            for field in fields where !parts.contains(word) {
-                guard let line = log.lines[message]?[field.id] else { continue }
-                let name = "\(word).\(String(cString: field.name))"
-                let isOfHistogram = message.hasSuffix("Histogram") && name != line.field
-                #expect(line.field == name || isOfHistogram, "\(message)")
-            }
-        }
-    }
-
-    @Test func everyTextAndListHasALimit() {
-        let log = lines()
-        for (message, fields) in descriptors() {
-            for field in fields where isBounded(field) {
-                let limit = log.lines[message]?[field.id]?.limit
-                #expect(limit ?? 0 > 0, "\(message).\(String(cString: field.name))")
+            let isNamed = !parts.contains(word) && !message.hasSuffix("Histogram")
+            for field in fields {
+                let (line, name) = (lines[field.id], "\(word).\(String(cString: field.name))")
+                #expect(!isNamed || line?.field == name, "\(message)")
+                #expect(!isBounded(field) || line?.limit ?? 0 > 0, "\(name)")
             }
         }
     }
