@@ -22,38 +22,37 @@ import Testing
         { $0.context.profile = "hero" }, { $0.priority = .high },
     ]
 
+    /// A request with these changes, which shares nothing.
+    private func fresh(_ changes: Int...) -> ImageRequest {
+        changes.reduce(into: ImageRequest(url: "http://a/b")) {
+            Self.changes[$1 % Self.changes.count](&$0)
+        }
+    }
+
     @Test(arguments: changes.indices)
     func aChangedCopyLeavesTheOthers(number: Int) {
-        let plain = ImageRequest(url: "http://a/b")
+        let plain = fresh()
         let first = plain
         var copy = first
         Self.changes[number](&copy)
-        #expect(first == plain && plain == ImageRequest(url: "http://a/b"))
+        #expect(first == plain && plain == fresh())
         #expect(copy != plain)
         let changed = copy
         Self.changes[(number + 1) % Self.changes.count](&copy)
         #expect(changed != copy && changed != plain)
-        var again = ImageRequest(url: "http://a/b")
-        Self.changes[number](&again)
-        #expect(again == changed && again.hashValue == changed.hashValue)
+        #expect(fresh(number) == changed && fresh(number).hashValue == changed.hashValue)
     }
 
     /// A digest computed before a change isn't reused after it.
     @Test(arguments: changes.indices)
     func aDigestIsOfWhatTheRequestSaysNow(number: Int) {
-        var request = ImageRequest(url: "http://a/b")
+        var request = fresh()
         let plain = (request.digest, request)
         Self.changes[number](&request)
-        var fresh = ImageRequest(url: "http://a/b")
-        Self.changes[number](&fresh)
-        #expect(request.digest == fresh.digest && plain.1.digest == plain.0)
+        #expect(request.digest == fresh(number).digest && plain.1.digest == plain.0)
         // Storage that isn't shared is changed in place.
-        let next = (number + 1) % Self.changes.count
-        Self.changes[next](&request)
-        var twice = ImageRequest(url: "http://a/b")
-        Self.changes[number](&twice)
-        Self.changes[next](&twice)
-        #expect(request.digest == twice.digest)
+        Self.changes[(number + 1) % Self.changes.count](&request)
+        #expect(request.digest == fresh(number, number + 1).digest)
     }
 
     @Test func classAndTimeoutAreInNoDigest() {
