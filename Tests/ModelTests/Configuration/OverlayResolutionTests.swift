@@ -2,11 +2,12 @@ import Testing
 
 @testable import Model
 
+/// What overlays don't inherit is in `FollowingLoadTests`.
 struct OverlayResolutionTests {
-    private func request(over url: String = "http://marks.example/m.png") -> ImageRequest {
+    private func request() -> ImageRequest {
         var request = ImageRequest(url: "http://images.example/a.png")
         request.headers = [HTTPHeader(name: "Authorization", value: "mine")]
-        request.steps = [.overlay(Overlay(url: url))]
+        request.steps = [.overlay(Overlay(url: "http://marks.example/m.png"))]
         return request
     }
 
@@ -29,38 +30,13 @@ struct OverlayResolutionTests {
         #expect(overlays.first?.terms.overlays == [])
     }
 
-    @Test func rulesOfItsURLHoldForIt() throws {
-        let rule = try Rule(matching: "http://marks.example/*") {
-            $0.headers = [RuleHeader(name: "X-Api-Key", value: .text("k"))]
-            $0.download = false
-        }
-        let resolution = try Configuration(rules: [rule]).resolve(request())
-        #expect(resolution.terms.mayDownload)
-        #expect(resolution.request.headers.map(\.name) == ["Authorization"])
-        let overlay = try #require(resolution.terms.overlays.first)
-        #expect(overlay.request.headers == [HTTPHeader(name: "X-Api-Key", value: "k")])
-        #expect(!overlay.terms.mayDownload)
-    }
-
-    /// The overlay's original is shared with images that have other options.
-    @Test func itIsKeptAsItsOwnRulesSayAndNotAsTheImageIs() throws {
-        var request = request()
-        request.context.serializer = .transcode(.jpeg, quality: 50)
-        let usual = try Configuration().resolve(request).terms
-        #expect(usual.overlays.first?.terms.serializer == .asIs)
-        let image = try Rule(matching: "http://images.example/*") {
+    @Test func rulesOfTheImageDoNotHoldForIt() throws {
+        let rule = try Rule(matching: "http://images.example/*") {
             $0.serializer = .transcode(.jpeg, quality: nil)
         }
-        let mark = try Rule(matching: "http://marks.example/*") {
-            $0.serializer = .transcode(.webp, quality: nil)
-        }
-        let terms = try Configuration(rules: [image, mark]).resolve(request).terms
-        #expect(terms.serializer == image.serializer)
-        #expect(terms.overlays.first?.terms.serializer == mark.serializer)
-        var configuration = Configuration(rules: [image])
-        configuration.usual.serializer = .transcode(.png, quality: nil)
-        let overlay = try configuration.resolve(request).terms.overlays.first
-        #expect(overlay?.terms.serializer == .transcode(.png, quality: nil))
+        let terms = try Configuration(rules: [rule]).resolve(request()).terms
+        #expect(terms.serializer == rule.serializer)
+        #expect(terms.overlays.first?.terms.serializer == .asIs)
     }
 
     @Test func sourcesHoldForItAndRefuseNothingButIt() throws {

@@ -107,27 +107,14 @@ import Testing
         }
     }
 
-    /// An overlay must be undamaged.
-    @Test func noOverlayIsShownDamaged() throws {
-        var request = ImageRequest(url: url)
-        request.context.damaged = .show
-        request.steps = [.overlay(Overlay(url: "https://img.example.com/b.png", x: 0, y: 0))]
-        let terms = try configuration().resolve(request).terms
-        #expect(terms.showsDamaged && terms.overlays.map(\.terms.showsDamaged) == [false])
-    }
-
-    @Test func aFallbackIsResolvedByTheSameRulesWhenItIsNeeded() throws {
+    @Test func aFallbackIsResolvedWhenItIsNeeded() throws {
         let other = "https://other.example.com/b.png"
         let rule = try rule("https://other.example.com/*") {
             $0.headers = [RuleHeader(name: "X-A", value: .text("1"))]
-            $0.fallback = .color(Color(argb: 1))
-            $0.sets = .refreshCached
         }
         let configuration = configuration {
-            $0.usual.rules = [rule]
-            $0.usual.cache = "products"
-            $0.usual.transformer = "card"
-            $0.usual.fallback = .url(other)
+            ($0.usual.rules, $0.usual.transformer, $0.usual.fallback) =
+                ([rule], "card", .url(other))
         }
         let terms = try configuration.resolve(ImageRequest(url: url)).terms
         let asked = try #require(terms.fallbackRequest)
@@ -136,9 +123,6 @@ import Testing
         let resolution = try configuration.resolve(fallback: asked)
         #expect(resolution.request.headers == [HTTPHeader(name: "X-A", value: "1")])
         #expect(resolution.request.steps == configuration.presets["card"]?.steps)
-        #expect(!resolution.request.options.contains(.refreshCached))
-        #expect(resolution.terms.cache == "products")
-        #expect(resolution.terms.fallback == .none, "a fallback has no fallback")
     }
 
     /// Tags of the request, its profile and all matching rules are combined; for origins and limits
@@ -205,6 +189,7 @@ import Testing
             try rule {
                 $0.clears = .fromCacheOnly
                 $0.transformer = .name("small")
+                $0.serializer = .transcode(.png, quality: nil)
                 $0.blocks = [.httpStatus(404): false]
                 $0.context = [
                     try ContextSetting(.imageScaleFactor, "3"),
@@ -229,6 +214,7 @@ import Testing
         #expect(resolution.request.steps == configuration.presets["small"]?.steps)
         #expect(resolution.terms.blocks == [.httpStatus(404): false, .error(.badImageData): false])
         #expect(resolution.terms.cache == "avatars")
+        #expect(resolution.terms.serializer == .transcode(.png, quality: nil))
         #expect(resolution.request.context.scaleFactor == 3)
         #expect(
             resolution.request.headers == [

@@ -112,12 +112,4 @@ import Testing
             #expect(!CacheKey.isOf(url + other, url), "\(other)")
         }
     }
-
-    @Test func aStoredTextSaysItsCache() {
-        var terms = LoadTerms(identity: "i")
-        for cache in ["", "x"] {
-            #expect(CacheKey.cache(inStored: CacheKey.stored("k", in: cache, terms)) == cache)
-            terms.identity = nil
-        }
-    }
 }

@@ -60,10 +60,12 @@ import Testing
     }
 
     @Test(arguments: ["", "c"], [nil, "d1"])
-    func theKeyIsInTheText(cache: String, identity: String?) {
+    func keyAndCacheAreInTheText(cache: String, identity: String?) {
         for base in [KeyBase.url, .filtered("k"), .own("k")] {
             let terms = terms(base, identity: identity)
-            #expect(CacheKey.key(inStored: CacheKey.stored("k.png", in: cache, terms)) == "k.png")
+            let stored = CacheKey.stored("k.png", in: cache, terms)
+            #expect(CacheKey.key(inStored: stored) == "k.png")
+            #expect(CacheKey.cache(inStored: stored) == cache)
         }
     }
 
