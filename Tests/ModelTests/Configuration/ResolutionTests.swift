@@ -254,19 +254,10 @@ import Testing
 
     /// Otherwise a URL could evade a rule, or get its secret headers, by another spelling of its
     /// path.
-    @Test(arguments: [
-        ("https://h/a/*", "https://h/a/..%2fb", true),
-        ("https://h/a/*", "https://h/b/..%2fa/c", true),
-        ("https://h/a/*", "https://h/b/..%2fc", false),
-        ("https://h/a/*", "https://h/a/b%2fc", false),
-        ("https://h/a/*", "https://other/a/..%2fb", false),
-        ("https://h/*", "https://h/a/..%2fb", false),
-    ])
-    func aPathThatMatchesARuleInSomeReadingsOnlyIsRefused(
-        pattern: String, url: String, isRefused: Bool
-    ) throws {
+    @Test(arguments: [("https://h/a/..%2fb", true), ("https://h/a/b%2fc", false)])
+    func aPathThatMatchesARuleInSomeReadingsOnlyIsRefused(url: String, isRefused: Bool) throws {
         let rules = [
-            try rule { $0.tags = ["images"] }, try rule(pattern) { $0.tags = ["ruled"] },
+            try rule { $0.tags = ["images"] }, try rule("https://h/a/*") { $0.tags = ["ruled"] },
         ]
         let configuration = configuration { $0.usual.rules = rules }
         var request = ImageRequest(url: url)

@@ -83,6 +83,7 @@ import Testing
         ("https://h/a/*", "https://h/a/..%2fb", true),
         ("https://h/a/*", "https://h/b/..%2fc", false),
         ("https://h/a/*", "https://h/a/b%2fc", false),
+        ("https://h/a/*", "https://other/a/..%2fb", false),
         ("https://h/*", "https://h/a/..%2fb", false),
     ])
     func itIsInDoubtWhereReadingsDiffer(pattern: String, url: String, isAmbiguous: Bool) throws {

@@ -8,22 +8,13 @@ import Testing
 
     private let bounds = PixelSize(width: 100, height: 80)
 
-    @Test func theInnerPartIsKept() {
-        #expect(rect(10, 20, 30, 40).intersection(with: bounds) == rect(10, 20, 30, 40))
-        #expect(rect(0, 0, 100, 80).intersection(with: bounds) == rect(0, 0, 100, 80))
-        #expect(rect(-10, -20, 30, 40).intersection(with: bounds) == rect(0, 0, 20, 20))
-        #expect(rect(90, 70, 30, 40).intersection(with: bounds) == rect(90, 70, 10, 10))
-        #expect(rect(-5, -5, 1_000, 1_000).intersection(with: bounds) == rect(0, 0, 100, 80))
-        #expect(rect(99, 79, 1, 1).intersection(with: bounds) == rect(99, 79, 1, 1))
-    }
-
-    @Test func whatLiesOutsideIsNothing() {
-        #expect(rect(100, 0, 1, 1).intersection(with: bounds) == nil)
-        #expect(rect(0, 80, 1, 1).intersection(with: bounds) == nil)
-        #expect(rect(-10, 0, 10, 10).intersection(with: bounds) == nil)
+    /// `UpstreamSizeTests` has the intersections of other rectangles.
+    @Test func whatIsEmptyIsNothing() {
         #expect(rect(0, 0, 0, 10).intersection(with: bounds) == nil)
         #expect(rect(0, 0, 10, -1).intersection(with: bounds) == nil)
         #expect(rect(0, 0, 1, 1).intersection(with: PixelSize(width: 0, height: 1)) == nil)
+        #expect(rect(99, 79, 1, 1).intersection(with: bounds) == rect(99, 79, 1, 1))
+        #expect(rect(100, 0, 1, 1).intersection(with: bounds) == nil)
     }
 
     @Test func extremeNumbersDoNotOverflow() {
