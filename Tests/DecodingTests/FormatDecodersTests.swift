@@ -30,22 +30,19 @@ import Vips
     @Test(arguments: [true, false])
     func whatADecoderTurnsIsNotTurnedAgain(turnsPixels: Bool) throws {
         let file = try ExternalFiles.jpeg(orientation: 6)
-        let source = try file.withUnsafeBytes { bytes in
-            try SourceImage(bytes, by: TurningDecoder(turnsPixels: turnsPixels))
+        let source = try file.withUnsafeBytes {
+            try SourceImage($0, by: TurningDecoder(turnsPixels: turnsPixels))
         }
         #expect(source.orientation == Orientation(exif: turnsPixels ? 1 : 6))
         let turning = FormatDecoders.raster.all.filter(\.turnsPixels).map(\.format)
         #expect(turning == [.heic, .heif, .avif, .jxl])
     }
 
-    private struct TurningDecoder: LoaderDecoder {
+    private struct TurningDecoder: FormatDecoder {
         let format = ImageFormat.jpeg
-        let loader = VipsLoader.jpeg
         let turnsPixels: Bool
 
-        func open(
-            _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-        ) throws(VipsError) -> VipsImage {
+        func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
             try .jpeg(bytes)
         }
     }

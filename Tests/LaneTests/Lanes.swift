@@ -14,10 +14,14 @@ struct Lanes {
     func reduction(_ job: Job) throws -> (factor: Int, isTurned: Bool) {
         try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
-                let source = try SourceImage(input)
+                let source = try source(input)
                 return (source.scale(for: job.need).denominator, !source.orientation.isUpright)
             }
         }
+    }
+
+    private func source(_ input: UnsafeRawBufferPointer) throws -> SourceImage {
+        try SourceImage(input, by: FormatDecoders.raster.decoder(of: input))
     }
 
     /// Decodes the bytes for a job.
@@ -44,10 +48,10 @@ struct Lanes {
         let space = HeapSpace()
         let (info, pixels) = try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
-                let source = try SourceImage(input)
+                let source = try source(input)
                 let image = try source.pixels(
                     at: source.scale(for: job.need), cancellation: CancellationFlag())
-                return (source.info, try image.write(to: space))
+                return (source.info, try image.write(to: space, with: RetainedMetadata(of: source, [])))
             }
         }
         return try transform(pixels, info, job, space)

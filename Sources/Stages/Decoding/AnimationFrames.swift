@@ -3,57 +3,48 @@ import Model
 import Synchronization
 import Vips
 
-/// All displayed frames of an animation in one block: 8-bit RGBA in sRGB with straight alpha, each
-/// of the size of the canvas, or reduced if that takes too much memory.
-struct AllFrames {
-    private let source: SourceImage
-    private let limits: ImageLimits
-    private let reduction: FrameReduction
-    private var reader: FrameReader
-
-    /// - Parameters:
-    ///   - need: What is needed of each frame.
-    ///   - missing: Notified if frames are missing; for a source with a partial decoder.
+extension DecodeJob {
+    /// Composes all displayed frames of an animation in one block: 8-bit RGBA in sRGB with straight
+    /// alpha, each of the size of the canvas, or reduced if that takes too much memory.
+    ///
     /// - Returns: nil for an image with fewer than two frames.
     /// - Throws: `limitExceeded` for too many frames, pixels, or shared bytes needed by each frame;
-    ///   `badImageData` if frames are missing.
-    init?(
-        of source: SourceImage, for need: DecodeNeed, _ limits: ImageLimits,
-        _ missing: MissingPixels? = nil
-    ) throws(ImageError) {
+    ///   `badImageData` if frames are missing; `cancelled`; the errors of `output`.
+    func allFrames(of source: SourceImage) throws -> DecodedImage.Frame? {
         guard source.decoder.format.traits.input?.pages == .frames else { return nil }
-        let lacksFrames = Self.lacksFrames(source, limits)
-        if lacksFrames { try missing?.noteFrame() }
+        let lacksFrames = lacksFrames(source)
+        if lacksFrames { try source.missing?.note() }
         guard source.pages > 1 || lacksFrames else { return nil }
         try limits.check(composed: source.pages, of: source.storedSize)
+        let unreduced = limits.pixelBytesMax / 4
         let stated = FrameReduction(
-            of: source, frames: source.pages, for: need, bytes: limits.unreducedBytes)
+            of: source, frames: source.pages, for: work.need, bytes: unreduced)
         try limits.check(frames: source.pages, of: stated.size)
-        let found = try FrameReader(
-            of: source, by: source.decoder, limits, framesMax: source.pages)
-        guard let found else { return nil }
-        guard missing != nil || !lacksFrames else {
+        guard
+            var reader = try FrameReader(
+                of: source, noting: source.missing, limits, framesMax: source.pages)
+        else { return nil }
+        let map = reader.map
+        guard source.missing != nil || !lacksFrames else {
             throw ImageError(
                 .badImageData,
-                "only \(found.map.frames.count) frames are present: request one of them by its "
-                    + "number")
+                "only \(map.frames.count) frames are present: request one of them by its number")
         }
-        guard found.map.frames.count > 1 else { return nil }
-        try limits.check(composedPixels: found.map.pixelCount)
-        reduction = FrameReduction(
-            of: source, frames: found.map.frames.count, for: need, bytes: limits.unreducedBytes)
-        try limits.check(frames: found.map.frames.count, of: reduction.size)
+        guard map.frames.count > 1 else { return nil }
+        try limits.check(composedPixels: map.pixelCount)
+        let reduction = FrameReduction(
+            of: source, frames: map.frames.count, for: work.need, bytes: unreduced)
+        try limits.check(frames: map.frames.count, of: reduction.size)
         // A PNG contains the profile in compressed form.
         let profile = try source.openHeader().withProfile { $0.count } ?? 0
-        try limits.check(
-            shared: max(found.map.sharedBytes, profile), frames: found.map.frames.count)
-        (self.source, self.limits, reader) = (source, limits, found)
+        try limits.check(shared: max(map.sharedBytes, profile), frames: map.frames.count)
+        return try write(&reader, reduction, of: source)
     }
 
     /// Returns whether the file declares more frames than are complete. libvips doesn't count a
     /// truncated frame of a GIF.
-    private static func lacksFrames(_ source: SourceImage, _ limits: ImageLimits) -> Bool {
-        let bytes = source.bytes.bindMemory(to: UInt8.self).span
+    private func lacksFrames(_ source: SourceImage) -> Bool {
+        let bytes = input.bindMemory(to: UInt8.self).span
         guard let map = AnimationMap(bytes, framesMax: limits.pagesMax), map.end != .whole else {
             return false
         }
@@ -73,45 +64,30 @@ struct AllFrames {
         }
     }
 
-    /// Composes the frames one after the other.
-    ///
-    /// - Parameters:
-    ///   - keeps: The metadata to keep besides the pixels, which are converted to 8-bit sRGB.
-    ///   - cancellation: Checked between frames.
-    /// - Throws: `badImageData`, `limitExceeded`, `cancelled`, and the errors of `output`.
-    mutating func write(
-        to output: some OutputSpace, keeping keeps: KeptParts, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Frame {
-        let kept = try RetainedMetadata(of: source, keeps.intersection([.rights, .metadata]))
-        let layout = layout
-        guard let count = layout.pixelByteCount, let one = layout.bytes(ofFrame: 0)?.count else {
-            throw ImageError(.internalError, "the frames have no size")
-        }
-        let block = try output.reserve(count + kept.byteCount)
-        do throws(ImageError) {
-            for index in reader.map.frames.indices {
-                guard !cancellation.isCancelled else { throw .cancelled }
-                let pixels = try reader.pixels(
-                    of: index, in: source.bytes, limits: limits, cancellation: cancellation)
-                reduction.write(
-                    pixels,
-                    to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[(index * one)...]))
-            }
-        } catch {
-            output.discard(block)
-            throw error
-        }
-        return block.frame(layout, pixelBytes: count, with: kept)
-    }
-
-    private var layout: PixelLayout {
-        let size = reduction.size
+    /// Composes the frames one after the other. Their pixels are converted to 8-bit sRGB, so a
+    /// profile isn't kept.
+    private func write(
+        _ reader: inout FrameReader, _ reduction: FrameReduction, of source: SourceImage
+    ) throws -> DecodedImage.Frame {
+        let kept = try RetainedMetadata(of: source, work.keeps.intersection([.rights, .metadata]))
+        let (size, map) = (reduction.size, reader.map)
         var layout = PixelLayout(bands: .rgba, size: size, stride: 4 * size.width)
         layout.orientation = source.orientation
         layout.animation = AnimationProperties(
-            durations: reader.map.frames.map { UInt32(clamping: $0.duration) },
-            loops: reader.map.loops, plays: reader.map.plays)
-        return layout
+            durations: map.frames.map { UInt32(clamping: $0.duration) }, loops: map.loops,
+            plays: map.plays)
+        guard let count = layout.pixelByteCount, let one = layout.bytes(ofFrame: 0)?.count else {
+            throw ImageError(.internalError, "the frames have no size")
+        }
+        return try output.frame(layout, bytes: count, with: kept) { memory in
+            for index in map.frames.indices {
+                guard !cancellation.isCancelled else { throw ImageError.cancelled }
+                let pixels = try reader.pixels(
+                    of: index, in: input, limits: limits, cancellation: cancellation)
+                reduction.write(
+                    pixels, to: UnsafeMutableRawBufferPointer(rebasing: memory[(index * one)...]))
+            }
+        }
     }
 }
 
@@ -178,16 +154,12 @@ struct FrameReduction {
     }
 }
 
-extension ImageLimits {
-    /// The total size of an animation's frames in bytes above which they are reduced.
-    var unreducedBytes: Int { pixelBytesMax / 4 }
-}
-
 /// Random access to the displayed frames of an animation. Keeps the canvas or the codec's state
 /// between frames, so that sequential access decodes each frame only once.
 struct FrameReader {
     let map: AnimationMap
     private let decoder: any FormatDecoder
+    private let missing: MissingPixels?
     /// For formats whose codec predicts frames from others.
     private let sequence: AVIFFrames?
     private var canvas: FrameCanvas
@@ -196,14 +168,14 @@ struct FrameReader {
     /// checked before the canvas is allocated.
     ///
     /// - Parameters:
-    ///   - decoder: A decoder of whole files; the source may have a partial one.
+    ///   - missing: Notified if a frame lacks pixels; `nil` if its file must be whole.
     ///   - framesMax: The maximum number of frames to find.
     /// - Returns: nil for an image without frames.
     /// - Throws: `limitExceeded`.
     init?(
-        of source: SourceImage, by decoder: any FormatDecoder, _ limits: ImageLimits,
+        of source: SourceImage, noting missing: MissingPixels?, _ limits: ImageLimits,
         framesMax: Int
-    ) throws(ImageError) {
+    ) throws {
         let (file, canvas) = (source.bytes, source.storedSize)
         let bytes = file.bindMemory(to: UInt8.self).span
         guard var map = AnimationMap(bytes, framesMax: framesMax), !map.frames.isEmpty else {
@@ -214,8 +186,13 @@ struct FrameReader {
         try limits.checkMemory(source, at: .whole, composing: true)
         sequence = map.format == .avif ? AVIFFrames(of: file) : nil
         map.canvas = canvas
-        if sequence != nil { map.spreadFrames() }
-        (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
+        if sequence != nil {
+            // The whole canvas is rotated and cropped as the file specifies.
+            let whole = PixelRect(x: 0, y: 0, size: canvas)
+            for index in map.frames.indices { map.frames[index].area = whole }
+        }
+        (self.map, decoder, self.missing) = (map, source.decoder, missing)
+        self.canvas = FrameCanvas(map)
     }
 
     /// Returns the canvas after that frame: 8-bit RGBA in sRGB with straight alpha.
@@ -227,46 +204,44 @@ struct FrameReader {
     mutating func pixels(
         of index: Int, in file: UnsafeRawBufferPointer, limits: ImageLimits,
         cancellation: CancellationFlag
-    ) throws(ImageError) -> [UInt8] {
+    ) throws -> [UInt8] {
         try limits.check(composedPixels: canvas.decodedPixels(for: index))
-        let (files, map, decoder) = (FrameFile(file, map), map, decoder)
-        let sequence = sequence
+        let (files, map, sequence) = (FrameFile(file, map), map, sequence)
+        let (decoder, missing) = (decoder, missing)
         if let sequence { try limits.check(coded: sequence.size) }
-        return try canvas.show(index) { index throws(ImageError) in
+        return try canvas.show(index) { index in
             let frame = map.frames[index]
-            guard !cancellation.isCancelled else { throw .cancelled }
+            guard !cancellation.isCancelled else { throw ImageError.cancelled }
             guard frame.area.size.isPositive else { return [] }
             if let sequence {
                 let one = AVIFFrame(of: sequence, index, cancellation)
-                return try Self.pixels(file, as: frame.area.size, by: one, limits, cancellation)
+                return try Self.pixels(file, of: frame, by: one, nil, limits, cancellation)
             }
-            return try files.bytes(of: frame).withBytes { bytes throws(ImageError) in
-                try Self.pixels(
-                    bytes, as: frame.area.size, by: decoder, limits, cancellation)
+            return try files.bytes(of: frame).withUnsafeBytes {
+                try Self.pixels($0, of: frame, by: decoder, missing, limits, cancellation)
             }
         }
     }
 
     private static func pixels(
-        _ bytes: UnsafeRawBufferPointer, as size: PixelSize, by decoder: any FormatDecoder,
-        _ limits: ImageLimits, _ cancellation: CancellationFlag
-    ) throws(ImageError) -> [UInt8] {
-        let source = try SourceImage(bytes, by: decoder)
-        guard source.storedSize == size else {
+        _ bytes: UnsafeRawBufferPointer, of frame: FrameRecord, by decoder: any FormatDecoder,
+        _ missing: MissingPixels?, _ limits: ImageLimits, _ cancellation: CancellationFlag
+    ) throws -> [UInt8] {
+        let source = try SourceImage(bytes, by: decoder, noting: missing)
+        guard source.storedSize == frame.area.size else {
             throw ImageError(.badImageData, "the size of a frame differs from the one in the file")
         }
         try limits.check(source, at: .whole)
-        let pending = try source.pixels(at: .whole, cancellation: cancellation)
-        let bands = Int(pending.bands.rawValue)
-        let count = size.width * size.height
-        let samples = try [UInt8].filled(bands * count) { memory throws(ImageError) in
-            try ImageError.mapping { () throws(VipsError) in try pending.image.write(to: memory) }
-        }
-        return bands == 4 ? samples : rgba(samples, bands: bands, count: count)
+        return try rgba(source.pixels(at: .whole, cancellation: cancellation))
     }
 
-    private static func rgba(_ samples: [UInt8], bands: Int, count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 4 * count) { pixels, filled in
+    private static func rgba(_ pending: PendingPixels) throws -> [UInt8] {
+        let bands = Int(pending.bands.rawValue)
+        let count = pending.image.width * pending.image.height
+        var samples = [UInt8](repeating: 0, count: bands * count)
+        try samples.withUnsafeMutableBytes { try pending.image.write(to: $0) }
+        guard bands < 4 else { return samples }
+        return [UInt8](unsafeUninitializedCapacity: 4 * count) { pixels, filled in
             for pixel in 0..<count {
                 let (from, to) = (pixel * bands, pixel * 4)
                 for band in 0..<3 { pixels[to + band] = samples[from + (bands < 3 ? 0 : band)] }
@@ -274,34 +249,6 @@ struct FrameReader {
             }
             filled = 4 * count
         }
-    }
-}
-
-extension AnimationMap {
-    /// Makes each frame cover the canvas, which is rotated and cropped as the file specifies.
-    fileprivate mutating func spreadFrames() {
-        let whole = PixelRect(x: 0, y: 0, size: canvas)
-        for index in frames.indices { frames[index].area = whole }
-    }
-}
-
-extension [UInt8] {
-    fileprivate func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try withUnsafeBufferPointer { buffer throws(Failure) in
-            try body(UnsafeRawBufferPointer(buffer))
-        }
-    }
-
-    fileprivate static func filled<Failure: Error>(
-        _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        try bytes.withUnsafeMutableBufferPointer { buffer throws(Failure) in
-            try body(UnsafeMutableRawBufferPointer(buffer))
-        }
-        return bytes
     }
 }
 
@@ -385,15 +332,17 @@ final class AnimationCache: Sendable {
     func frame(
         _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ metadata: RetainedMetadata,
         to output: some OutputSpace, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Frame {
+    ) throws -> DecodedImage.Frame {
         guard var found = try obtain(source, limits) else {
-            guard index == 0 else { throw .noFrame(index, of: source) }
+            guard index == 0 else { throw ImageError.noFrame(index, of: source) }
             try limits.check(source, at: .whole)
             try limits.checkPixelBytes(source, at: .whole)
             return try source.pixels(at: .whole, cancellation: cancellation)
                 .write(to: output, with: metadata)
         }
-        guard index < found.reader.map.frames.count else { throw .noFrame(index, of: source) }
+        guard index < found.reader.map.frames.count else {
+            throw ImageError.noFrame(index, of: source)
+        }
         let pixels = try found.reader.pixels(
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
         let canvas = found.reader.map.canvas
@@ -405,7 +354,7 @@ final class AnimationCache: Sendable {
     /// without frames.
     private func obtain(
         _ source: SourceImage, _ limits: ImageLimits
-    ) throws(ImageError) -> CachedAnimation? {
+    ) throws -> CachedAnimation? {
         let last = cached.withLock { cached in
             defer { cached = nil }
             return cached
@@ -418,7 +367,7 @@ final class AnimationCache: Sendable {
             return last
         }
         let reader = try FrameReader(
-            of: source, by: source.decoder, limits, framesMax: limits.pagesMax)
+            of: source, noting: source.missing, limits, framesMax: limits.pagesMax)
         return reader.map { CachedAnimation(bytes: Array(source.bytes), reader: $0) }
     }
 

@@ -52,50 +52,48 @@ extension ImageError {
         return error
     }
 
-    /// Converts an error of libvips during decoding.
-    init(decoding error: VipsError) { self.init(error.kind, reason: error) }
-
-    /// Converts an error of a codec that decodes an image to planes.
-    init(decoding error: CodecError) {
-        guard error.kind != .outOfMemory else {
+    /// Converts an error of libvips, or of a codec that decodes an image to planes.
+    init(decoding error: any Error) {
+        switch error {
+        case let error as ImageError: self = error
+        case let error as VipsError: self.init(error.kind, reason: error)
+        case let error as CodecError where error.kind == .outOfMemory:
             self = .over("pixelBytesMax", "decoding the image requires too much memory")
-            return
+        case let error as CodecError: self.init(VipsError.Kind(error.kind), reason: error)
+        default: self.init(.internal, reason: error)
         }
-        self.init(VipsError.Kind(error.kind), reason: error)
     }
 
-    private init(_ kind: VipsError.Kind, reason error: some Error) {
+    private init(_ kind: VipsError.Kind, reason error: any Error) {
+        let (code, message): (ErrorCode, String)
         switch kind {
-        case .corrupt:
-            self.init(.badImageData, "the image is damaged or incomplete", reason: error)
+        case .corrupt: (code, message) = (.badImageData, "the image is damaged or incomplete")
         case .unsupported:
-            self.init(
-                .unsupportedFormat, "this version does not decode images of this kind",
-                reason: error)
+            (code, message) = (
+                .unsupportedFormat, "this version does not decode images of this kind"
+            )
         case .tooLarge:
-            self.init(
-                .limitExceeded,
-                "the image exceeds the limits of its decoder: request fewer pixels", reason: error)
-            typedDetails.limit = "decoder"
-        case .killed, .refused: self = .cancelled
-        case .internal:
-            self.init(.internalError, "the image could not be decoded", reason: error)
+            (code, message) = (
+                .limitExceeded, "the image exceeds the limits of its decoder: request fewer pixels"
+            )
+        case .killed, .refused:
+            self = .cancelled
+            return
+        case .internal: (code, message) = (.internalError, "the image could not be decoded")
+        }
+        self.init(code, message) {
+            $0.reason = Self.reason(error)
+            if kind == .tooLarge { $0.limit = "decoder" }
         }
     }
 
-    /// Calls libvips and converts its errors.
-    static func mapping<Result>(
-        _ body: () throws(VipsError) -> Result
-    ) throws(ImageError) -> Result {
+    /// Returns the result of `body`, and converts its errors.
+    static func mapping<Result>(_ body: () throws -> Result) throws(ImageError) -> Result {
         do {
             return try body()
         } catch {
             throw ImageError(decoding: error)
         }
-    }
-
-    private init(_ code: ErrorCode, _ message: String, reason error: some Error) {
-        self.init(code, message) { $0.reason = Self.reason(error) }
     }
 }
 

@@ -3,14 +3,11 @@ import Vips
 
 /// The metadata of a source that is embedded in results, in the form permitted for them.
 struct RetainedMetadata {
-    private(set) var parts: [(kind: EmbeddedMetadata.Kind, bytes: [UInt8])] = []
-
-    /// Creates an empty set.
-    init() {}
+    private var parts: [(kind: EmbeddedMetadata.Kind, bytes: [UInt8])] = []
 
     /// Reads the requested metadata of the source. Parts that are too large or unreadable are
     /// omitted.
-    init(of source: SourceImage, _ kept: KeptParts) throws(ImageError) {
+    init(of source: SourceImage, _ kept: KeptParts) throws {
         guard !kept.isEmpty else { return }
         let image = try source.openHeader()
         append(.profile, Self.profile(of: source, kept))
@@ -71,11 +68,8 @@ struct PassThroughMetadata {
     private(set) var xmp: [UInt8] = []
     private(set) var iptc: [UInt8] = []
 
-    /// Creates empty metadata.
-    init() {}
-
     /// - Throws: The errors of reading the header.
-    init(of source: SourceImage, _ choice: MetadataChoice) throws(ImageError) {
+    init(of source: SourceImage, _ choice: MetadataChoice) throws {
         let image = try source.openHeader()
         let keepsRights = choice == .copyright
         let orientation = source.orientation.exif

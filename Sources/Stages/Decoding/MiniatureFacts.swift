@@ -12,24 +12,14 @@ struct MiniaturePixels {
     /// Four samples per pixel, row by row.
     let samples: [UInt8]
 
-    /// `samples` has four elements per pixel.
-    init(size: PixelSize, samples: [UInt8]) {
-        precondition(
-            samples.count == size.width * size.height * 4, "each pixel must have four samples")
-        (self.size, self.samples) = (size, samples)
-    }
-
     /// Reduces a source as far as possible in its decoder, and then here.
     init(
         _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
-    ) throws(ImageError) {
+    ) throws {
         size = ResizeGeometry(source: source.info.size, box: Self.box, mode: .fit).scaled
-        let pixels = try source.pixels(at: scale, cancellation: cancellation)
-        let (columns, rows) = (size.width, size.height)
-        samples = try ImageError.mapping { () throws(VipsError) -> [UInt8] in
-            try pixels.image.miniature(width: columns, height: rows)
-                .withPixels { (bytes) throws(VipsError) in Array(bytes) }
-        }
+        samples = try source.pixels(at: scale, cancellation: cancellation).image
+            .miniature(width: size.width, height: size.height)
+            .withPixels { Array($0) }
     }
 
     private static let box = PixelSize(width: sideMax, height: sideMax)

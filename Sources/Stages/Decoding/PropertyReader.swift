@@ -8,12 +8,10 @@ struct PropertyReader {
     let cancellation: CancellationFlag
 
     /// Throws like a decode; pixel errors only if pixels are needed.
-    func properties(of source: SourceImage) throws(ImageError) -> ImageProperties {
+    func properties(of source: SourceImage) throws -> ImageProperties {
         var properties = ImageProperties()
         // For some formats, opening an image decodes its pixels.
-        let image = try ImageError.mapping { () throws(VipsError) in
-            try source.decoder.header(source.bytes)
-        }
+        let image = try source.openHeader()
         if wanted.kinds.contains(.header) { addHeader(of: source, image, to: &properties) }
         properties.exif = ExifProperties(image).fields(wanted.kinds)
         if wanted.kinds.contains(.animation) { properties.animation = animation(of: source) }
@@ -21,11 +19,11 @@ struct PropertyReader {
         let scale = source.scale(for: MiniaturePixels.need)
         try limits.check(source, at: scale)
         try limits.checkPixelBytes(source, at: scale)
-        guard !cancellation.isCancelled else { throw .cancelled }
-        do throws(ImageError) {
+        guard !cancellation.isCancelled else { throw ImageError.cancelled }
+        do {
             add(try MiniaturePixels(source, at: scale, cancellation: cancellation), to: &properties)
         } catch {
-            throw error.asDamagedPixels
+            throw ImageError(decoding: error).asDamagedPixels
         }
         return properties
     }

@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import Vips
 
@@ -5,6 +6,8 @@ import Vips
 struct SourceImage {
     let bytes: UnsafeRawBufferPointer
     let decoder: any FormatDecoder
+    /// Notified of missing pixels if the file ends early or is damaged; `nil` for a whole one.
+    let missing: MissingPixels?
     let header: VipsHeader
     /// The total number of frames or pages.
     private(set) var pages: Int
@@ -26,17 +29,13 @@ struct SourceImage {
     /// The orientation that remains to be applied to the pixels.
     let orientation: Orientation
 
-    /// Detects the format from the first bytes, never from the content type of a server.
+    /// Reads the header.
     init(
-        _ bytes: UnsafeRawBufferPointer, among decoders: FormatDecoders = .raster
-    ) throws(ImageError) {
-        try self.init(bytes, by: decoders.decoder(of: bytes))
-    }
-
-    /// Creates a source with a known decoder.
-    init(_ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder) throws(ImageError) {
-        (self.bytes, self.decoder) = (bytes, decoder)
-        let image = try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
+        _ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
+        noting missing: MissingPixels? = nil
+    ) throws {
+        (self.bytes, self.decoder, self.missing) = (bytes, decoder, missing)
+        let image = try Self.header(bytes, by: decoder, missing)
         header = image.header
         pages = Self.pages(header, of: bytes, decoder.format)
         metadataBytes = image.metadataBytes
@@ -146,13 +145,34 @@ struct SourceImage {
     }
 
     /// Opens the image, reading only its header; the pixels need not exist.
-    func openHeader() throws(ImageError) -> VipsImage {
-        try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
+    func openHeader() throws -> VipsImage { try Self.header(bytes, by: decoder, missing) }
+
+    private static func header(
+        _ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder, _ missing: MissingPixels?
+    ) throws -> VipsImage {
+        try decoder.converting {
+            try missing == nil ? decoder.header(bytes) : decoder.partialHeader(bytes)
+        }
     }
 
-    /// Opens the image, reading only its header; pixels are decoded at that scale on demand.
-    func open(at scale: DecodeScale) throws(ImageError) -> VipsImage {
-        try ImageError.mapping { () throws(VipsError) in try decoder.open(bytes, at: scale) }
+    /// Opens the image, reading only its header; pixels are decoded at that scale on demand, but
+    /// now if some may be missing.
+    func open(at scale: DecodeScale) throws -> VipsImage {
+        try decoder.converting {
+            guard let missing else { return try decoder.open(bytes, at: scale) }
+            return try decoder.openPartial(bytes, at: scale, missing)
+        }
+    }
+}
+
+extension FormatDecoder {
+    /// Calls `body`, and converts errors of codecs besides libvips.
+    fileprivate func converting(_ body: () throws -> VipsImage) throws -> VipsImage {
+        do {
+            return try body()
+        } catch let error as CodecError {
+            throw VipsError(error, operation: format.name)
+        }
     }
 }
 
@@ -213,14 +233,11 @@ extension SourceImage {
     /// yet, unless the orientation requires a different row order than the decoder's.
     func pixels(
         at scale: DecodeScale, as samples: SampleForm = .standard, cancellation: CancellationFlag
-    ) throws(ImageError) -> PendingPixels {
+    ) throws -> PendingPixels {
         let opened = try open(at: scale)
         opened.watch { cancellation.isCancelled }
-        return try ImageError.mapping { () throws(VipsError) -> PendingPixels in
-            let colored = try ColorConversion(self, to: samples).apply(to: opened)
-            let turned = try orientation.apply(to: colored)
-            return try completed(turned, as: samples, at: scale)
-        }
+        let colored = try ColorConversion(source: self, samples: samples).apply(to: opened)
+        return try completed(orientation.apply(to: colored), as: samples, at: scale)
     }
 
     /// Adds the columns and rows that the decoder omitted because they are partial.
@@ -233,12 +250,12 @@ extension SourceImage {
                 kind: .unsupported, operation: "decode", text: "\(header.bands) bands")
         }
         let (columns, rows) = decoder.sides(of: header, self, at: scale)
-        guard columns.count != header.width || rows.count != header.height else {
-            return PendingPixels(
-                image: image, bands: bands, samples: samples, columns: columns, rows: rows)
-        }
-        let whole = try image.extended(
-            left: columns.before, top: rows.before, width: columns.count, height: rows.count)
+        let isWhole = columns.count == header.width && rows.count == header.height
+        let whole =
+            try isWhole
+            ? image
+            : image.extended(
+                left: columns.before, top: rows.before, width: columns.count, height: rows.count)
         return PendingPixels(
             image: whole, bands: bands, samples: samples, columns: columns, rows: rows)
     }
@@ -261,23 +278,16 @@ struct PendingPixels {
 
     /// Computes the pixels directly into a block of `output`, followed by kept metadata.
     func write(
-        to output: some OutputSpace, with kept: RetainedMetadata = RetainedMetadata()
-    ) throws(ImageError) -> DecodedImage.Frame {
+        to output: some OutputSpace, with kept: RetainedMetadata
+    ) throws -> DecodedImage.Frame {
         let layout = layout
         guard let count = layout.byteCount else {
             throw ImageError(.internalError, "the decoder produced an empty image")
         }
-        let block = try output.reserve(count + kept.byteCount)
-        do throws(ImageError) {
-            try ImageError.mapping { () throws(VipsError) in
-                try image.write(to: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<count]))
-            }
+        return try output.frame(layout, bytes: count, with: kept) { memory in
+            try image.write(to: memory)
             try InflatedBytes.check()
-        } catch {
-            output.discard(block)
-            throw error
         }
-        return block.frame(layout, pixelBytes: count, with: kept)
     }
 }
 
@@ -336,10 +346,6 @@ struct ColorConversion {
 
     private var header: VipsHeader { source.header }
     private var needsProfile: Bool { source.needsProfile }
-
-    init(_ source: SourceImage, to samples: SampleForm) {
-        (self.source, self.samples) = (source, samples)
-    }
 
     func apply(to image: VipsImage) throws(VipsError) -> VipsImage {
         try checkSamples()

@@ -94,12 +94,13 @@ import Vips
     }
 
     private static func frames(of file: AnimatedFile, in order: [Int]? = nil) throws -> [[UInt8]] {
-        try VipsLibrary().exclusively { () throws(ImageError) -> [[UInt8]] in
-            try file.bytes.span.withUnsafeBytes { bytes throws(ImageError) in
-                let source = try SourceImage(bytes)
+        try VipsLibrary().exclusively {
+            try file.bytes.withUnsafeBytes { bytes in
+                let decoder = try FormatDecoders.raster.decoder(of: bytes)
+                let source = try SourceImage(bytes, by: decoder)
                 guard
                     var reader = try FrameReader(
-                        of: source, by: source.decoder, ImageLimits(), framesMax: 1_000)
+                        of: source, noting: nil, ImageLimits(), framesMax: 1_000)
                 else { return [] }
                 var frames: [[UInt8]] = []
                 for index in order ?? Array(reader.map.frames.indices) {

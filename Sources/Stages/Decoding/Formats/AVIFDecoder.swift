@@ -8,16 +8,13 @@ import Zimg
 /// AVIF with libavif: the first frame of a sequence, or the primary image of other files.
 struct AVIFDecoder: FormatDecoder {
     let format = ImageFormat.avif
-    let loaders: [VipsLoader] = []
     let turnsPixels = true
 
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         try image(of: bytes).header(bytes)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         try image(of: bytes).open(bytes, at: scale)
     }
 
@@ -35,21 +32,19 @@ struct AVIFDecoder: FormatDecoder {
 
 /// HEIC and other HEIF images with libheif: the primary image of the file. Files that contain AVIF,
 /// regardless of their major brand, are decoded as such.
-struct HEIFDecoder: LoaderDecoder {
+struct HEIFDecoder: FormatDecoder {
     let format: ImageFormat
-    let loader = VipsLoader.heif
+    let loaders = [VipsLoader.heif]
     let turnsPixels = true
 
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         if let avif = avif(bytes) { return try avif.header(bytes) }
-        return try .load(bytes, by: loader)
+        return try .load(bytes, by: .heif)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         if let avif = avif(bytes) { return try avif.open(bytes, at: scale) }
-        return try .load(bytes, by: loader)
+        return try .load(bytes, by: .heif)
     }
 
     /// Returns nil for files that libavif can't read, such as HEVC images.
@@ -72,7 +67,6 @@ struct HEIFDecoder: LoaderDecoder {
 /// its colors are converted in the same way. Its file is the complete one.
 struct AVIFFrame: FormatDecoder {
     let format = ImageFormat.avif
-    let loaders: [VipsLoader] = []
     let turnsPixels = true
     private let frames: AVIFFrames
     private let index: Int
@@ -82,7 +76,7 @@ struct AVIFFrame: FormatDecoder {
         (self.frames, self.index, self.cancellation) = (frames, index, cancellation)
     }
 
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         let header = try frames.header(in: bytes)
         let size = try header.picture.displayedSize
         return try .blank(
@@ -91,9 +85,7 @@ struct AVIFFrame: FormatDecoder {
         ).described(by: header)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         let header = try frames.header(in: bytes)
         let picture = header.picture
         let pixels = try frames.pixels(of: index, header, in: bytes, cancellation)
@@ -196,8 +188,8 @@ final class AVIFFrames: Sendable {
     }
 
     /// Returns the header, which applies to all frames.
-    func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
-        try withReader(file) { reader throws(CodecError) in
+    func header(in file: UnsafeRawBufferPointer) throws -> Header {
+        try withReader(file) { reader in
             Header(
                 picture: reader.picture, profile: reader.profile, exif: reader.exif,
                 xmp: reader.xmp)
@@ -212,8 +204,8 @@ final class AVIFFrames: Sendable {
     func pixels(
         of index: Int, _ header: Header, in file: UnsafeRawBufferPointer,
         _ cancellation: CancellationFlag
-    ) throws(VipsError) -> ZeroedBytes {
-        try withReader(file) { reader throws(CodecError) in
+    ) throws -> ZeroedBytes {
+        try withReader(file) { reader in
             try reader.decode(index, in: file) { cancellation.isCancelled }
             guard reader.picture.isLike(header.picture) else {
                 throw CodecError(kind: .corrupt, text: "a frame differs from its header")
@@ -236,16 +228,15 @@ final class AVIFFrames: Sendable {
     /// Calls `body` with the reader. After an error the reader is discarded, because its state may
     /// be damaged.
     private func withReader<Value>(
-        _ file: UnsafeRawBufferPointer,
-        _ body: (inout AVIFReader) throws(CodecError) -> Value
-    ) throws(VipsError) -> Value {
+        _ file: UnsafeRawBufferPointer, _ body: (inout AVIFReader) throws -> Value
+    ) throws -> Value {
         guard size.area ?? .max <= AVIFReader.pixelsMost else {
             throw VipsError(kind: .tooLarge, operation: "avif", text: "an image of \(size)")
         }
         guard hasFewItems else {
             throw VipsError(kind: .tooLarge, operation: "avif", text: "too many items")
         }
-        do throws(CodecError) {
+        do {
             var taken: AVIFReader
             if let kept = reader.withLock({ $0.take() }) {
                 taken = kept
@@ -255,7 +246,7 @@ final class AVIFFrames: Sendable {
             let value = try body(&taken)
             keep(taken)
             return value
-        } catch {
+        } catch let error as CodecError {
             throw VipsError(error, operation: "avif")
         }
     }
@@ -283,10 +274,10 @@ extension AVIFPicture {
 /// A decoded AVIF with planes that represent sRGB.
 struct AVIFPlanes: ~Copyable, PlanarImage {
     private let reader: AVIFReader
-    private let layout: PixelLayout
+    let layout: PixelLayout
+    let byteCount: Int
     /// The conversion of the file's planes to the layout's; nil if they are identical.
     private let conversion: ZimgConversion?
-    private let byteCount: Int
 
     /// Returns nil for images that planes can't represent and for damaged ones: the pixel decoder
     /// reports the error.
@@ -315,45 +306,27 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     }
 
     consuming func write(
-        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Frame {
-        guard !cancellation.isCancelled else { throw .cancelled }
-        let block = try output.reserve(byteCount + kept.byteCount)
-        do throws(ImageError) {
-            let pixels = UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<byteCount])
-            try writePlanes(to: pixels, cancellation)
-        } catch {
-            output.discard(block)
-            throw error
-        }
-        return block.frame(layout, pixelBytes: byteCount, with: kept)
-    }
-
-    private borrowing func writePlanes(
-        to block: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
-    ) throws(ImageError) {
-        guard let conversion else { return try copy(to: block) }
+        to memory: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
+    ) throws {
+        guard let conversion else { return try copy(to: memory) }
         // Samples beyond odd columns and rows are read but don't affect the displayed image.
         let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
         defer { stored.deallocate() }
         stored.initializeMemory(as: UInt8.self, repeating: 0)
         try copy(to: stored)
-        do {
+        do throws(CodecError) {
             try ZimgGraph(conversion).process(
-                from: parts(of: stored).map(\.source), to: parts(of: block),
+                from: parts(of: stored).map(\.source), to: parts(of: memory),
                 isCancelled: { cancellation.isCancelled })
         } catch {
             // The conversion doesn't depend on the file, so zimg must support it.
-            let isDefect = error.kind == .unsupported
-            throw ImageError(
-                decoding: isDefect ? CodecError(kind: .internal, text: error.text) : error)
+            guard error.kind == .unsupported else { throw error }
+            throw CodecError(kind: .internal, text: error.text)
         }
     }
 
-    private borrowing func copy(
-        to block: UnsafeMutableRawBufferPointer
-    ) throws(ImageError) {
-        for (index, part) in parts(of: block).enumerated() {
+    private borrowing func copy(to memory: UnsafeMutableRawBufferPointer) throws {
+        for (index, part) in parts(of: memory).enumerated() {
             do {
                 try reader.copy(plane: index, to: part.memory, stride: part.stride)
             } catch {

@@ -6,20 +6,17 @@ import Vips
 /// BMP. libvips has no loader for it; gdk-pixbuf decodes run-length encoding.
 struct BMPDecoder: FormatDecoder {
     let format = ImageFormat.bmp
-    let loaders: [VipsLoader] = []
 
     func prepare() -> Bool { PixbufLoader.bmp.load() }
 
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         let bitmap = try Self.bitmap(of: bytes)
         return try .blank(
             width: bitmap.size.width, height: bitmap.size.height, bands: bitmap.bands
         ).embedding(profile: bitmap.profile.map { Array(bytes[$0]) } ?? [], xmp: [])
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         let bitmap = try Self.bitmap(of: bytes)
         guard bitmap.coding == .plain else {
             return try .pixbuf(bytes, by: .bmp, bitmap.size, bands: bitmap.bands)
@@ -34,7 +31,7 @@ struct BMPDecoder: FormatDecoder {
         guard let bitmap = HeaderBytes(Span(_unsafeBytes: bytes)).bitmap else {
             throw VipsError(kind: .corrupt, operation: "bmp", text: "invalid header")
         }
-        guard bitmap.coding != .unknown else { throw .unknownCoding }
+        guard bitmap.coding != .unknown else { throw VipsError.unknownCoding }
         return bitmap
     }
 }
@@ -94,19 +91,17 @@ struct ICODecoder: FormatDecoder {
     let format = ImageFormat.ico
     let loaders = [VipsLoader.png]
 
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         let icon = try Self.largest(of: bytes)
         guard let bitmap = icon.bitmap else { return try .checkedPNG(Self.part(bytes, icon)) }
-        guard bitmap.coding == .plain else { throw .unknownCoding }
+        guard bitmap.coding == .plain else { throw VipsError.unknownCoding }
         return try .blank(width: icon.size.width, height: icon.size.height, bands: 4)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         let icon = try Self.largest(of: bytes)
         guard let bitmap = icon.bitmap else { return try .checkedPNG(Self.part(bytes, icon)) }
-        guard bitmap.coding == .plain else { throw .unknownCoding }
+        guard bitmap.coding == .plain else { throw VipsError.unknownCoding }
         try VipsImage.checkArea(of: icon.size)
         let image = BitmapPixels(bitmap, icon.size, bands: 4, in: bytes)
         let file = UnsafeRawBufferPointer(rebasing: bytes[..<icon.range.upperBound])

@@ -19,15 +19,24 @@ protocol FormatDecoder: Sendable {
     var turnsPixels: Bool { get }
 
     /// Returns the image at its full size after reading only its header; the pixels need not exist.
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage
+    /// By default opened as a whole, for decoders that decode pixels on demand.
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage
 
     /// Opens the image with pixels at one of the format's scales. For an animation, returns the
     /// first frame with the number of frames in the header.
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage
 
-    /// Returns the columns and rows of an image opened at that scale, in the displayed orientation.
+    /// Returns `header` of a file that ends early or is damaged.
+    func partialHeader(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage
+
+    /// Opens a file that ends early or is damaged: decodes its pixels now, until the job is
+    /// canceled, and notes missing ones. By default there is nothing to show.
+    func openPartial(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale, _ missing: MissingPixels
+    ) throws -> VipsImage
+
+    /// Returns the columns and rows of an image opened at that scale, in the displayed orientation;
+    /// by default each side is mapped to whole columns and rows.
     func sides(
         of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide)
@@ -41,25 +50,25 @@ protocol FormatDecoder: Sendable {
     /// Returns the number of bytes kept of the whole image while a reduced one is decoded, in
     /// addition to the latter.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
-
-    /// Returns a decoder of the format for files that end early or are damaged. It decodes pixels
-    /// when it opens a file, so it checks the flag itself, and notes missing pixels.
-    func partialDecoder(
-        _ cancellation: CancellationFlag, _ missing: MissingPixels
-    ) -> any FormatDecoder
 }
 
 extension FormatDecoder {
+    var loaders: [VipsLoader] { [] }
+
     func prepare() -> Bool { true }
 
     var turnsPixels: Bool { false }
 
-    /// The default for decoders that decode pixels on demand.
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
         try open(bytes, at: .whole)
     }
 
-    /// The default for decoders that map each side to whole columns and rows.
+    func partialHeader(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage { try header(bytes) }
+
+    func openPartial(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale, _ missing: MissingPixels
+    ) throws -> VipsImage { throw VipsError.nothingToShow(format) }
+
     func sides(
         of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide) {
@@ -71,54 +80,6 @@ extension FormatDecoder {
     ) -> (any PlanarImage & ~Copyable)? { nil }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
-
-    func partialDecoder(
-        _ cancellation: CancellationFlag, _ missing: MissingPixels
-    ) -> any FormatDecoder {
-        HeaderAlone(whole: self)
-    }
-}
-
-/// A decoder of incomplete files, which otherwise behaves like that of whole files. It has no
-/// planes.
-protocol PartialDecoder: FormatDecoder {
-    var whole: any FormatDecoder { get }
-}
-
-extension PartialDecoder {
-    var format: ImageFormat { whole.format }
-
-    var loaders: [VipsLoader] { whole.loaders }
-
-    var turnsPixels: Bool { whole.turnsPixels }
-
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        try whole.header(bytes)
-    }
-
-    func sides(
-        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
-    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: decoded, source, at: scale) }
-
-    func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
-        whole.keptBytes(of: source, at: scale)
-    }
-}
-
-/// A decoder that uses a loader of libvips.
-protocol LoaderDecoder: FormatDecoder {
-    var loader: VipsLoader { get }
-}
-
-extension LoaderDecoder {
-    var loaders: [VipsLoader] { [loader] }
-
-    /// The default for loaders without scaling.
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        try .load(bytes, by: loader)
-    }
 }
 
 /// The formats that one process decodes. Families are separated by process, so that a compromised
@@ -148,33 +109,31 @@ struct FormatDecoders {
     var loaders: [VipsLoader] { all.flatMap(\.loaders) }
 
     /// Returns the decoder determined by the first bytes, never by the content type of a server.
-    func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
+    func decoder(of bytes: UnsafeRawBufferPointer) throws -> any FormatDecoder {
         let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
         if let decoder = all.first(where: { $0.format == format }) {
             let file = HeaderBytes(Span(_unsafeBytes: bytes))
             guard !file.hasHEICFrames || file.hasPrimaryItem || file.hasAVIFBrand else {
-                throw .framesAlone(format)
+                throw ImageError.framesAlone(format)
             }
             return decoder
         }
         switch format.traits.input?.family {
-        case nil where format == .undefined: throw .unknown(bytes)
-        case nil: throw .notDecoded(format)
-        case .vector?: throw .decodedApart(format)
-        case .raster?: throw .notDrawn(format)
+        case nil where format == .undefined: throw ImageError.unknown(bytes)
+        case nil: throw ImageError.notDecoded(format)
+        case .vector?: throw ImageError.decodedApart(format)
+        case .raster?: throw ImageError.notDrawn(format)
         }
     }
 }
 
 /// TIFF, its first page.
-struct TIFFDecoder: LoaderDecoder {
+struct TIFFDecoder: FormatDecoder {
     let format = ImageFormat.tiff
-    let loader = VipsLoader.tiff
+    let loaders = [VipsLoader.tiff]
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let image = try VipsImage.load(bytes, by: loader, options: ["page": 0, "n": 1])
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
+        let image = try VipsImage.load(bytes, by: .tiff, options: ["page": 0, "n": 1])
         // libvips misinterprets YCbCr as RGB.
         switch HeaderBytes(Span(_unsafeBytes: bytes)).tiffYCbCr {
         case nil: return image
@@ -189,16 +148,14 @@ struct TIFFDecoder: LoaderDecoder {
 }
 
 /// JPEG XL. For an animation, libvips 8.14 returns the last frame and doesn't count frames.
-struct JXLDecoder: LoaderDecoder {
+struct JXLDecoder: FormatDecoder {
     let format = ImageFormat.jxl
-    let loader = VipsLoader.jxl
+    let loaders = [VipsLoader.jxl]
     let turnsPixels = true
 
     /// libvips 8.14 doesn't unpremultiply colors that are stored premultiplied by alpha.
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let image = try VipsImage.load(bytes, by: loader)
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
+        let image = try VipsImage.load(bytes, by: .jxl)
         let file = HeaderBytes(Span(_unsafeBytes: bytes))
         guard image.header.hasAlpha, file.jxlAlphaIsPremultiplied == true else { return image }
         return try image.unpremultiplied()
@@ -207,13 +164,11 @@ struct JXLDecoder: LoaderDecoder {
 
 /// PDF, its first page on white, rendered at the required size. Its own size is measured in points,
 /// 72 per inch.
-struct PDFDecoder: LoaderDecoder {
+struct PDFDecoder: FormatDecoder {
     let format = ImageFormat.pdf
-    let loader = VipsLoader.pdf
+    let loaders = [VipsLoader.pdf]
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         // Paper is white: nothing is transparent, although the loader adds a band for it.
         try .pdf(bytes, scale: scale.value).firstBands(3)
     }
@@ -223,39 +178,28 @@ struct PDFDecoder: LoaderDecoder {
 /// references are not resolved.
 struct SVGDecoder: FormatDecoder {
     let format = ImageFormat.svg
-    let loaders: [VipsLoader] = []
 
     /// Without fonts, texts are omitted.
     func prepare() -> Bool { SVGFonts.load() }
 
     /// Its own size is measured in CSS pixels, 96 per inch.
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        let size = try Self.size(of: Self.read(bytes))
+    func header(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
+        let size = try Self.size(of: SVGDrawing(bytes))
         return try .blank(width: size.width, height: size.height, bands: 4)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let drawing = try Self.read(bytes)
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
+        let drawing = try SVGDrawing(bytes)
         let size = try scale.size(Self.size(of: drawing))
         guard max(size.width, size.height) <= SVGDrawing.sideMax, let area = size.area else {
             throw VipsError(kind: .tooLarge, operation: "svg", text: "a drawing of \(size)")
         }
         let pixels = ZeroedBytes(count: 4 * area)
-        do {
-            try drawing.draw(into: pixels.bytes, width: size.width, height: size.height)
-        } catch {
-            throw VipsError(error, operation: "svg")
-        }
+        try drawing.draw(into: pixels.bytes, width: size.width, height: size.height)
         return try .pixels(pixels, size, bands: 4)
     }
 
-    private static func read(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> SVGDrawing {
-        do { return try SVGDrawing(bytes) } catch { throw VipsError(error, operation: "svg") }
-    }
-
-    private static func size(of drawing: borrowing SVGDrawing) throws(VipsError) -> PixelSize {
+    private static func size(of drawing: borrowing SVGDrawing) throws -> PixelSize {
         let (width, height) = (drawing.width.rounded(), drawing.height.rounded())
         guard min(width, height) >= 1 else {
             throw VipsError(kind: .corrupt, operation: "svg", text: "a drawing without a size")

@@ -2,20 +2,35 @@ import Model
 import Vips
 
 /// GIF, its first frame.
-struct GIFDecoder: LoaderDecoder {
+struct GIFDecoder: FormatDecoder {
     let format = ImageFormat.gif
-    let loader = VipsLoader.gif
+    let loaders = [VipsLoader.gif]
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         try VipsImage.gif(bytes).onScreen(of: bytes)
     }
 
-    func partialDecoder(
-        _ cancellation: CancellationFlag, _ missing: MissingPixels
-    ) -> any FormatDecoder {
-        PartialGIF(missing: missing)
+    func partialHeader(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
+        try Self.image(FirstGIFFrame(bytes))
+    }
+
+    /// Decodes the rows of the first frame that have arrived, or the passes of an interlaced one,
+    /// each of which fills the area. The rest is transparent, or black.
+    func openPartial(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale, _ missing: MissingPixels
+    ) throws -> VipsImage {
+        let frame = try FirstGIFFrame(bytes)
+        guard frame.hasPixels else { throw VipsError.nothingToShow(format) }
+        let rows = frame.arrivedRows
+        guard rows < frame.rows else { return try Self.image(frame) }
+        try missing.note()
+        let image = try Self.image(frame)
+        return frame.isInterlaced ? try image.filling(frame, arrived: rows) : image
+    }
+
+    private static func image(_ frame: FirstGIFFrame) throws(VipsError) -> VipsImage {
+        let bytes = UnsafeRawBufferPointer(frame.file.bytes)
+        return try VipsImage.gif(bytes, mayEnd: true, owner: frame.file).onScreen(of: bytes)
     }
 }
 
@@ -43,34 +58,6 @@ extension VipsImage {
         return try seen.embedded(
             left: area.x, top: area.y, width: columns, height: rows,
             background: [Double](repeating: 0, count: seen.header.bands))
-    }
-}
-
-/// The beginning of a GIF: the rows of the first frame that have arrived, or the passes of an
-/// interlaced one, each of which fills the area. The rest is transparent, or black.
-struct PartialGIF: PartialDecoder {
-    let missing: MissingPixels
-    let whole: any FormatDecoder = GIFDecoder()
-
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        try Self.image(FirstGIFFrame(bytes))
-    }
-
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let frame = try FirstGIFFrame(bytes)
-        guard frame.hasPixels else { throw .nothingToShow(format) }
-        let rows = frame.arrivedRows
-        guard rows < frame.rows else { return try Self.image(frame) }
-        try missing.note()
-        let image = try Self.image(frame)
-        return frame.isInterlaced ? try image.filling(frame, arrived: rows) : image
-    }
-
-    private static func image(_ frame: FirstGIFFrame) throws(VipsError) -> VipsImage {
-        let bytes = UnsafeRawBufferPointer(frame.file.bytes)
-        return try VipsImage.gif(bytes, mayEnd: true, owner: frame.file).onScreen(of: bytes)
     }
 }
 

@@ -4,14 +4,29 @@ import Model
 import Vips
 
 /// JPEG: reduced per block during decoding, and available as planes.
-struct JPEGDecoder: LoaderDecoder {
+struct JPEGDecoder: FormatDecoder {
     let format = ImageFormat.jpeg
-    let loader = VipsLoader.jpeg
+    let loaders = [VipsLoader.jpeg]
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         try .jpeg(bytes, shrink: scale.denominator)
+    }
+
+    /// Decodes the rows that have arrived, or all rows of the scans that have; the rest is gray.
+    /// Returns as many columns and rows as libvips' loader, which fails at the hundredth warning:
+    /// each missing restart interval causes one.
+    func openPartial(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale, _ missing: MissingPixels
+    ) throws -> VipsImage {
+        let decoded = try open(bytes, at: scale)
+        let readable = UnsafeRawBufferPointer(
+            rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
+        return try .partial(like: decoded, noting: missing) { pixels in
+            let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
+            return try decoder.decode(
+                into: pixels, columns: decoded.width, rows: decoded.height,
+                isCancelled: missing.isCancelled)
+        }
     }
 
     /// libvips omits partial columns and rows.
@@ -40,21 +55,19 @@ struct JPEGDecoder: LoaderDecoder {
         guard source.header.isInterlaced else { return 0 }
         return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
     }
-
-    func partialDecoder(
-        _ cancellation: CancellationFlag, _ missing: MissingPixels
-    ) -> any FormatDecoder {
-        PartialJPEG(cancellation: cancellation, missing: missing)
-    }
 }
 
 /// An image that can be written as planes: luma and chroma stay separate, as in the file, which
 /// avoids conversions if the output is planar as well.
 protocol PlanarImage: ~Copyable {
-    /// Writes the planes into a block of `output`, followed by kept metadata.
+    var layout: PixelLayout { get }
+    /// The size of the written planes in bytes; may be larger than that of the layout.
+    var byteCount: Int { get }
+
+    /// Writes the planes to the beginning of `memory`.
     consuming func write(
-        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Frame
+        to memory: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
+    ) throws
 }
 
 extension PixelPlane {
@@ -65,10 +78,9 @@ extension PixelPlane {
 /// A JPEG to be written as planes.
 struct JPEGPlanes: ~Copyable, PlanarImage {
     private let decoder: JPEGPlaneDecoder
-    private let layout: PixelLayout
-    /// The size of the decoded data in bytes; larger than the layout, because whole blocks are
-    /// decoded.
-    private let byteCount: Int
+    let layout: PixelLayout
+    /// Whole blocks are decoded.
+    let byteCount: Int
 
     /// Returns nil if there are no planes that represent sRGB (CMYK, 12 bits, colors with a
     /// profile), or if whole blocks exceed the limit although the pixels don't.
@@ -92,25 +104,14 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
     }
 
     consuming func write(
-        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage.Frame {
-        let layout = layout
-        let byteCount = byteCount
-        let block = try output.reserve(byteCount + kept.byteCount)
-        let targets = decoder.planes.indices.map { index in
-            let plane = layout.planes[index]
-            let memory = block.bytes[plane.offset...].prefix(
-                decoder.planes[index].byteCount(stride: plane.stride))
+        to memory: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
+    ) throws {
+        let targets = zip(layout.planes, decoder.planes).map { plane, decoded in
+            let part = memory[plane.offset...].prefix(decoded.byteCount(stride: plane.stride))
             return SampleTarget(
-                memory: UnsafeMutableRawBufferPointer(rebasing: memory), stride: plane.stride)
+                memory: UnsafeMutableRawBufferPointer(rebasing: part), stride: plane.stride)
         }
-        do {
-            try decoder.decode(into: targets) { cancellation.isCancelled }
-        } catch {
-            output.discard(block)
-            throw ImageError(decoding: error)
-        }
-        return block.frame(layout, pixelBytes: byteCount, with: kept)
+        try decoder.decode(into: targets) { cancellation.isCancelled }
     }
 }
 
@@ -120,31 +121,5 @@ extension PixelPlane {
             bands: .gray, offset: offset,
             size: PixelSize(width: plane.width, height: plane.height), stride: stride,
             activeWidth: plane.activeWidth, activeHeight: plane.activeHeight)
-    }
-}
-
-/// The beginning of a JPEG: the rows that have arrived, or all rows of the scans that have arrived.
-/// The rest is gray.
-///
-/// libvips' loader fails at the hundredth warning, and each missing restart interval causes one.
-struct PartialJPEG: PartialDecoder {
-    let cancellation: CancellationFlag
-    let missing: MissingPixels
-    let whole: any FormatDecoder = JPEGDecoder()
-
-    /// Returns as many columns and rows as the loader for whole files.
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let decoded = try whole.open(bytes, at: scale)
-        let readable = UnsafeRawBufferPointer(
-            rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
-        return try .partial(of: "jpeg", like: decoded, noting: missing) {
-            pixels throws(CodecError) in
-            let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
-            return try decoder.decode(
-                into: pixels, columns: decoded.width, rows: decoded.height
-            ) { cancellation.isCancelled }
-        }
     }
 }

@@ -1,16 +1,13 @@
-import CodecSupport
 import Model
 import Vips
 import WebP
 
 /// WebP, its first frame: reduced during decoding.
-struct WebPDecoder: LoaderDecoder {
+struct WebPDecoder: FormatDecoder {
     let format = ImageFormat.webp
-    let loader = VipsLoader.webp
+    let loaders = [VipsLoader.webp]
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
+    func open(_ bytes: UnsafeRawBufferPointer, at scale: DecodeScale) throws -> VipsImage {
         try .webp(bytes, scale: scale.value)
     }
 
@@ -20,51 +17,34 @@ struct WebPDecoder: LoaderDecoder {
         scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
     }
 
-    func partialDecoder(
-        _ cancellation: CancellationFlag, _ missing: MissingPixels
-    ) -> any FormatDecoder {
-        PartialWebP(cancellation: cancellation, missing: missing)
-    }
-}
+    // libvips' loader only accepts whole files. The orientation is stored after the pixels, so it
+    // isn't known yet.
 
-/// The beginning of a WebP: the rows that have arrived, the rest transparent or black. For an
-/// animation only the header: a frame is decoded once it is complete.
-///
-/// libvips' loader only accepts whole files. The orientation is stored after the pixels, so it
-/// isn't known yet.
-struct PartialWebP: PartialDecoder {
-    let cancellation: CancellationFlag
-    let missing: MissingPixels
-    let whole: any FormatDecoder = WebPDecoder()
-
-    func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
-        let beginning = try Self.beginning(bytes)
-        return try .blank(
-            width: beginning.width, height: beginning.height, bands: beginning.bands
-        ).embedding(profile: Self.profile(bytes), xmp: [])
+    func partialHeader(_ bytes: UnsafeRawBufferPointer) throws -> VipsImage {
+        try Self.template(WebPBeginning(bytes), bytes, at: .whole)
     }
 
-    func open(
-        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
-    ) throws(VipsError) -> VipsImage {
-        let beginning = try Self.beginning(bytes)
-        let size = scale.size(PixelSize(width: beginning.width, height: beginning.height))
-        let template = try VipsImage.blank(
-            width: size.width, height: size.height, bands: beginning.bands
-        ).embedding(profile: Self.profile(bytes), xmp: [])
-        return try .partial(of: "webp", like: template, noting: missing) {
-            pixels throws(CodecError) in
+    /// Decodes the rows that have arrived; the rest is transparent or black. Of an animation only
+    /// the header is available: a frame is decoded once it is complete.
+    func openPartial(
+        _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale, _ missing: MissingPixels
+    ) throws -> VipsImage {
+        let beginning = try WebPBeginning(bytes)
+        let template = try Self.template(beginning, bytes, at: scale)
+        let (width, height) = (template.width, template.height)
+        return try .partial(like: template, noting: missing) { pixels in
             let rows = try beginning.read(
-                into: pixels, width: size.width, height: size.height
-            ) { cancellation.isCancelled }
-            return rows == size.height ? .whole : rows > 0 ? .part : .nothing
+                into: pixels, width: width, height: height, isCancelled: missing.isCancelled)
+            return rows == height ? .whole : rows > 0 ? .part : .nothing
         }
     }
 
-    private static func beginning(
-        _ bytes: UnsafeRawBufferPointer
-    ) throws(VipsError) -> WebPBeginning {
-        do { return try WebPBeginning(bytes) } catch { throw VipsError(error, operation: "webp") }
+    private static func template(
+        _ beginning: WebPBeginning, _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
+    ) throws -> VipsImage {
+        let size = scale.size(PixelSize(width: beginning.width, height: beginning.height))
+        return try .blank(width: size.width, height: size.height, bands: beginning.bands)
+            .embedding(profile: profile(bytes), xmp: [])
     }
 
     /// The maximum number of chunks before the pixels.
