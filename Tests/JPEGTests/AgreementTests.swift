@@ -20,14 +20,6 @@ import Vips
         #expect(verdict != "not compared", "\(name)")
     }
 
-    @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
-    func onlyImagesWithAProfileHaveOne() throws {
-        let with = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
-        let without = try Image(8, 8, .gray).encoded()
-        #expect(try header(with).hasProfile)
-        #expect(try !header(without).hasProfile)
-    }
-
     @Test(arguments: [false, true])
     func cutOffFilesAreAcceptedByBothOrByNone(isProgressive: Bool) throws {
         let whole = try Image(90, 70, .yuv420, isProgressive: isProgressive).encoded()

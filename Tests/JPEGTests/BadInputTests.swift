@@ -117,11 +117,11 @@ import Testing
     @Test func moreScansThanPermittedAreUnsupported() throws {
         let bytes = try Image(32, 32, .yuv420, isProgressive: true).encoded()
         let error = #expect(throws: CodecError.self) {
-            try decode(bytes, limits: JPEGLimits(scans: 3, coefficientBytes: 0))
+            try decode(bytes, scansMax: 3)
         }
         #expect(error?.kind == .unsupported)
         #expect(error?.text.contains("scans") == true)
-        _ = try decode(bytes, limits: JPEGLimits(scans: 20, coefficientBytes: 0))
+        _ = try decode(bytes, scansMax: 20)
     }
 
     @Test func coefficientsBeyondTheLimitAreNotHeld() throws {
@@ -129,9 +129,9 @@ import Testing
         let need = try header(bytes).coefficientBytes
         #expect(need == 3 * 512 * 512 * 2)
         let error = #expect(throws: CodecError.self) {
-            try decode(bytes, limits: JPEGLimits(scans: 500, coefficientBytes: need / 2))
+            try decode(bytes, coefficientBytesMax: need / 2)
         }
         #expect(error?.kind == .outOfMemory)
-        _ = try decode(bytes, limits: JPEGLimits(scans: 500, coefficientBytes: 2 * need))
+        _ = try decode(bytes, coefficientBytesMax: 2 * need)
     }
 }

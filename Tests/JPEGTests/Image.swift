@@ -45,15 +45,16 @@ struct Image {
 
 /// Decodes all planes of `bytes` into memory surrounded by guard bytes.
 func decode(
-    _ bytes: [UInt8], reduction: Int = 1, spare: Int = 0, limits: JPEGLimits = .standard,
-    isCancelled: () -> Bool = { false }
+    _ bytes: [UInt8], reduction: Int = 1, spare: Int = 0, scansMax: Int = 500,
+    coefficientBytesMax: Int = 0, isCancelled: () -> Bool = { false }
 ) throws(CodecError) -> [TestPlane] {
     // A copy of exactly that many bytes, so that the address sanitizer detects reads past the end.
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { copy.deallocate() }
     copy.copyBytes(from: bytes)
     let decoder = try JPEGPlaneDecoder(
-        UnsafeRawBufferPointer(copy), reduction: reduction, limits: limits)
+        UnsafeRawBufferPointer(copy), reduction: reduction, scansMax: scansMax,
+        coefficientBytesMax: coefficientBytesMax)
     let planes = decoder.planes.map {
         TestPlane(width: $0.paddedWidth, height: $0.paddedHeight, spare: spare)
     }

@@ -75,18 +75,16 @@ import Testing
         #expect(progressive.width == 40)
         #expect(progressive.height == 30)
         #expect(progressive.color == .yCbCr)
-        #expect(progressive.isProgressive)
-        #expect(progressive.hasManyScans)
-        #expect(!progressive.isArithmetic)
-        #expect(!progressive.hasProfile)
-        #expect(progressive.precision == 8)
-        #expect(progressive.sampling.map(\.horizontal) == [2, 1, 1])
-        #expect(progressive.sampling.map(\.vertical) == [1, 1, 1])
+        // A progressive frame with Huffman coding of 8 bits and these sampling factors, without a
+        // profile.
+        let frame: [UInt8] = [0xFF, 0xC2, 0, 17, 8, 0, 30, 0, 40, 3]
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: frame) })
+        #expect((0..<3).map { bytes[start + 11 + 3 * $0] } == [0x21, 0x11, 0x11])
+        #expect(!bytes[..<start].contains(0xE2))
         // 6 × 4 blocks of luma, twice 3 × 4 of chroma; 64 coefficients of 2 bytes.
         #expect(progressive.coefficientBytes == 48 * 128)
         let gray = try header(try Image(9, 9, .gray).encoded())
         #expect(gray.color == .gray)
-        #expect(!gray.hasManyScans)
         #expect(gray.coefficientBytes == 0)
     }
 
@@ -98,21 +96,27 @@ import Testing
         }
     }
 
-    @Test func chromaIsToldAsItComesNotAsTheFileHasIt() throws {
-        func chroma(_ subsampling: JPEGEncoding.Subsampling, _ reduction: Int) throws -> [Int]? {
-            let bytes = try Image(40, 40, subsampling).encoded()
-            return try bytes.withUnsafeBytes { bytes in
-                let chroma = try JPEGPlaneDecoder(bytes, reduction: reduction).chroma
-                return chroma.map { [$0.horizontalLog2, $0.verticalLog2] }
-            }
+    @Test(arguments: [
+        (JPEGEncoding.Subsampling.gray, 1, [40.0]), (.yuv444, 1, [40, 40, 40, 40]),
+        (.yuv422, 1, [40, 20, 40, 40]), (.yuv422, 8, [5, 2.5, 5, 5]),
+        (.yuv440, 1, [40, 40, 40, 20]), (.yuv420, 1, [40, 20, 40, 20]),
+        (.yuv420, 2, [20, 20, 20, 20]),
+    ])
+    func chromaIsToldAsItComesNotAsTheFileHasIt(
+        subsampling: JPEGEncoding.Subsampling, reduction: Int, sides: [Double]
+    ) throws {
+        let planes = try layout(Image(40, 40, subsampling).encoded(), reduction: reduction)
+        guard planes.count > 1 else {
+            #expect(planes.map(\.activeWidth) == sides)
+            return
         }
-        #expect(try chroma(.gray, 1) == nil)
-        #expect(try chroma(.yuv444, 1) == [0, 0])
-        #expect(try chroma(.yuv422, 1) == [1, 0])
-        #expect(try chroma(.yuv422, 8) == [1, 0])
-        #expect(try chroma(.yuv440, 1) == [0, 1])
-        #expect(try chroma(.yuv420, 1) == [1, 1])
-        #expect(try chroma(.yuv420, 2) == [0, 0])
+        for chroma in planes[1...] {
+            let luma = planes[0]
+            let found = [
+                luma.activeWidth, chroma.activeWidth, luma.activeHeight, chroma.activeHeight,
+            ]
+            #expect(found == sides)
+        }
     }
 
     @Test(arguments: [JPEGEncoding.Subsampling.yuv422, .yuv440])

@@ -51,7 +51,8 @@ struct Lanes {
                 let source = try source(input)
                 let image = try source.pixels(
                     at: source.scale(for: job.need), cancellation: CancellationFlag())
-                return (source.info, try image.write(to: space, with: RetainedMetadata(of: source, [])))
+                let kept = try RetainedMetadata(of: source, [])
+                return (source.info, try image.write(to: space, with: kept))
             }
         }
         return try transform(pixels, info, job, space)

@@ -295,15 +295,6 @@ extension AVIFPicture.Chroma {
 
 extension CodecError {
     init(_ status: cavif_status, code: CInt) {
-        let kind: Kind =
-            switch status {
-            case CAVIF_CANCELLED: .cancelled
-            case CAVIF_REFUSED: .refused
-            case CAVIF_NO_MEMORY: .outOfMemory
-            case CAVIF_CORRUPT: .corrupt
-            case CAVIF_UNSUPPORTED: .unsupported
-            default: .internal
-            }
-        self.init(kind: kind, text: "libavif error \(code)")
+        self.init(status: status.rawValue, text: "libavif error \(code)")
     }
 }

@@ -6,22 +6,11 @@
 // A row of MCUs has at most 4 blocks of 8 rows in each component.
 enum { ROWS_MAX = 4 * DCTSIZE };
 
-// The length of the APP2 signature; libjpeg copies no more.
-enum { PROFILE_SIGN_BYTES = 14 };
-
 static void on_progress(j_common_ptr jpeg) {
     const cjpeg_decoder *decoder = (const cjpeg_decoder *)jpeg;
     if (decoder->jpeg.input_scan_number > decoder->scans_max)
         cjpeg_fail(jpeg, CJPEG_UNSUPPORTED, "more scans than permitted");
     cjpeg_ask(jpeg);
-}
-
-static int has_profile(const struct jpeg_decompress_struct *jpeg) {
-    for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker; marker = marker->next)
-        if (marker->original_length > PROFILE_SIGN_BYTES &&
-            !memcmp(marker->data, "ICC_PROFILE", sizeof "ICC_PROFILE"))
-            return 1;
-    return 0;
 }
 
 static size_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg) {
@@ -49,12 +38,7 @@ static void describe(const struct jpeg_decompress_struct *jpeg, cjpeg_header *he
         .width = (int)jpeg->image_width,
         .height = (int)jpeg->image_height,
         .components = jpeg->num_components,
-        .precision = jpeg->data_precision,
         .color = color_of(jpeg),
-        .is_progressive = jpeg->progressive_mode ? 1 : 0,
-        .is_arithmetic = jpeg->arith_code ? 1 : 0,
-        .has_many_scans = has_many_scans,
-        .has_profile = has_profile(jpeg),
         .coefficient_bytes = has_many_scans ? coefficient_bytes(jpeg) : 0,
     };
 }
@@ -80,7 +64,6 @@ cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
     decoder->guard.progress.progress_monitor = on_progress;
     decoder->jpeg.progress = &decoder->guard.progress;
     cjpeg_set_source(&decoder->jpeg, &decoder->source, bytes, count);
-    jpeg_save_markers(&decoder->jpeg, JPEG_APP0 + 2, PROFILE_SIGN_BYTES);
     jpeg_read_header(&decoder->jpeg, TRUE);
     describe(&decoder->jpeg, header);
     return decoder;
@@ -89,11 +72,6 @@ cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
 void cjpeg_close(cjpeg_decoder *decoder) {
     jpeg_destroy_decompress(&decoder->jpeg);
     free(decoder);
-}
-
-cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component) {
-    const jpeg_component_info *part = &decoder->jpeg.comp_info[component];
-    return (cjpeg_sampling){part->h_samp_factor, part->v_samp_factor};
 }
 
 // libjpeg can output raw planes of such files, but neither libjpeg nor libvips decodes their
@@ -178,26 +156,6 @@ cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component) {
         .active_width = columns / (jpeg->max_h_samp_factor * DCTSIZE),
         .active_height = rows / (jpeg->max_v_samp_factor * DCTSIZE),
     };
-}
-
-static int log2_of(int dividend, int divisor) {
-    for (int log2 = 0; log2 <= 2; log2++)
-        if (dividend == divisor << log2)
-            return log2;
-    return -1;
-}
-
-int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertical) {
-    const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    if (jpeg->num_components != 3)
-        return -1;
-    const jpeg_component_info *y = &jpeg->comp_info[0];
-    const jpeg_component_info *cb = &jpeg->comp_info[1], *cr = &jpeg->comp_info[2];
-    if (columns_of(cb) != columns_of(cr) || rows_of(cb) != rows_of(cr))
-        return -1;
-    *horizontal = log2_of(columns_of(y), columns_of(cb));
-    *vertical = log2_of(rows_of(y), rows_of(cb));
-    return *horizontal < 0 || *vertical < 0 ? -1 : 0;
 }
 
 // Points libjpeg to the rows of one row of MCUs. Rows beyond the last block aren't written but need

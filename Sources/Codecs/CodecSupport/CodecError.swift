@@ -1,9 +1,10 @@
 /// Why a codec library failed.
 public struct CodecError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure, for decisions. The functions that throw it list the possible kinds.
-    public enum Kind: Sendable {
+    /// The raw values are those of the status in each C module, where 0 is success.
+    public enum Kind: UInt32, Sendable {
         /// The bytes are damaged, truncated or not in the codec's format.
-        case corrupt
+        case corrupt = 1
         /// The bytes or the conversion may be valid, but the library or its binding doesn't support
         /// them.
         case unsupported
@@ -33,11 +34,16 @@ public struct CodecError: Error, Equatable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Creates an error from the status of a C module.
+    public init(status: UInt32, text: String) {
+        self.init(kind: Kind(rawValue: status) ?? .internal, text: text)
+    }
+
     /// Creates an error with the message in an array of C, which ends at the first zero.
-    public init<Characters>(kind: Kind, message: Characters) {
-        self.kind = kind
-        text = withUnsafeBytes(of: message) { bytes in
+    public init<Characters>(status: UInt32, message: Characters) {
+        let text = withUnsafeBytes(of: message) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
+        self.init(status: status, text: text)
     }
 }

@@ -48,8 +48,8 @@ public struct SampleTarget {
     }
 }
 
-/// How much of an image its bytes contain.
-public enum ArrivedPixels: Sendable {
+/// How much of an image its bytes contain. The values are those of `cjpeg_arrival`.
+public enum ArrivedPixels: UInt32, Sendable {
     /// Nothing that could be shown.
     case nothing
     /// Some of it, or all of it if the decoder can't tell.

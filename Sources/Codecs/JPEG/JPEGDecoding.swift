@@ -3,108 +3,37 @@ public import CodecSupport
 private import Glibc
 
 /// The properties of a JPEG that are known before its pixels are decoded.
-public struct JPEGHeader: Equatable, Sendable {
-    /// The color spaces that are distinguished.
-    public enum Color: Sendable {
-        case gray, yCbCr
+public struct JPEGHeader: Sendable {
+    /// The color spaces that are distinguished; the values are those of `cjpeg_color`.
+    public enum Color: UInt32, Sendable {
         /// RGB, CMYK, YCCK or unknown. These can't be decoded into planes.
         case other
-    }
-
-    /// The sampling factors of one component, 1 to 4, as stored in the file.
-    public struct Sampling: Equatable, Sendable {
-        /// The number of the component's blocks per row of an MCU.
-        public let horizontal: Int
-        /// The number of the component's blocks per column of an MCU.
-        public let vertical: Int
+        case gray, yCbCr
     }
 
     /// The stored width in pixels, before any orientation is applied.
     public let width: Int
     /// The stored height in pixels.
     public let height: Int
-    /// Bits per sample: 8.
-    public let precision: Int
     /// The color space of the file.
     public let color: Color
-    /// The sampling factors of each component, 1 to 10 of them.
-    public let sampling: [Sampling]
-    /// Whether the file is progressive: later scans refine earlier ones.
-    public let isProgressive: Bool
-    /// Whether arithmetic coding is used instead of Huffman coding.
-    public let isArithmetic: Bool
-    /// Whether pixels can only be decoded once the whole file has been read, because it's
-    /// progressive or not interleaved.
-    public let hasManyScans: Bool
-    /// Whether there is an ICC profile.
-    public let hasProfile: Bool
     /// The memory in bytes that libjpeg needs for the coefficients of a multi-scan file; 0 for a
     /// single-scan file.
     public let coefficientBytes: Int
+    let components: Int
 
     /// Reads only the header of `bytes`.
     ///
     /// - Throws: `corrupt`, `unsupported` (lossless, 12 bits), `outOfMemory`.
     public init(_ bytes: UnsafeRawBufferPointer) throws(CodecError) {
-        self = try JPEGHandle(bytes, limits: .standard).header
+        self = try JPEGHandle(bytes).header
     }
-}
 
-extension JPEGHeader {
-    init(_ header: cjpeg_header, sampling: (Int) -> cjpeg_sampling) {
-        width = Int(header.width)
-        height = Int(header.height)
-        precision = Int(header.precision)
-        color = Color(header.color)
-        self.sampling = (0..<Int(header.components)).map {
-            let sampling = sampling($0)
-            return Sampling(
-                horizontal: Int(sampling.horizontal), vertical: Int(sampling.vertical))
-        }
-        isProgressive = header.is_progressive != 0
-        isArithmetic = header.is_arithmetic != 0
-        hasManyScans = header.has_many_scans != 0
-        hasProfile = header.has_profile != 0
-        coefficientBytes = header.coefficient_bytes
+    init(_ header: cjpeg_header) {
+        (width, height) = (Int(header.width), Int(header.height))
+        color = Color(rawValue: header.color.rawValue) ?? .other
+        (components, coefficientBytes) = (Int(header.components), header.coefficient_bytes)
     }
-}
-
-extension JPEGHeader.Color {
-    fileprivate init(_ color: cjpeg_color) {
-        self =
-            switch color {
-            case CJPEG_COLOR_GRAY: .gray
-            case CJPEG_COLOR_YCBCR: .yCbCr
-            default: .other
-            }
-    }
-}
-
-/// Limits on what a file may require beyond its header.
-public struct JPEGLimits: Equatable, Sendable {
-    /// The largest number of scans. A legitimate progressive file has about ten; each requires a
-    /// pass over the whole image, however few bytes it has.
-    public var scans: Int
-    /// The largest number of coefficient bytes held for a multi-scan file
-    /// (`JPEGHeader.coefficientBytes`); 0 means no limit.
-    public var coefficientBytes: Int
-
-    /// 500 scans and unlimited memory.
-    public static let standard = JPEGLimits(scans: 500, coefficientBytes: 0)
-
-    /// Creates custom limits.
-    public init(scans: Int, coefficientBytes: Int) {
-        self.scans = scans
-        self.coefficientBytes = coefficientBytes
-    }
-}
-
-/// The chroma subsampling of decoded planes; at a reduced size often less than in the file.
-public struct JPEGChroma: Equatable, Sendable {
-    /// The base 2 logarithm of the number of luma columns per chroma column, 0 to 2.
-    public let horizontalLog2: Int
-    /// The base 2 logarithm of the number of luma rows per chroma row, 0 to 2.
-    public let verticalLog2: Int
 }
 
 /// The size of one sample plane as libjpeg writes it, known before decoding.
@@ -150,9 +79,6 @@ public struct JPEGPlaneDecoder: ~Copyable {
     private let handle: JPEGHandle
     /// The planes: one for gray, three for YCbCr.
     public let planes: [JPEGPlane]
-    /// The chroma subsampling of `planes`. `nil` for a gray file, and if Cb and Cr differ or a
-    /// factor isn't 1, 2 or 4.
-    public let chroma: JPEGChroma?
 
     /// Reads the header and selects the size.
     ///
@@ -161,32 +87,30 @@ public struct JPEGPlaneDecoder: ~Copyable {
     ///   - reduction: 1, 2, 4 or 8: the factor by which each dimension is reduced. libjpeg
     ///     upsamples chroma if that's free: reduced by 2, a 4:2:0 file yields chroma of luma's
     ///     size. `planes` has the result.
+    ///   - scansMax: the largest number of scans. A legitimate progressive file has about ten; each
+    ///     requires a pass over the whole image, however few bytes it has.
+    ///   - coefficientBytesMax: the largest number of coefficient bytes held for a multi-scan file
+    ///     (`JPEGHeader.coefficientBytes`); 0 means no limit.
     /// - Throws: `corrupt`, `unsupported` (not gray or YCbCr, lossless, 12 bits, fractional
     ///   sampling), `outOfMemory`.
     public init(
-        _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, limits: JPEGLimits = .standard
+        _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, scansMax: Int = 500,
+        coefficientBytesMax: Int = 0
     ) throws(CodecError) {
         guard [1, 2, 4, 8].contains(reduction) else {
             throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
-        let handle = try JPEGHandle(bytes, limits: limits)
+        let handle = try JPEGHandle(
+            bytes, scansMax: scansMax, coefficientBytesMax: coefficientBytesMax)
         var failure = cjpeg_failure()
         let status = cjpeg_select_planes(handle.pointer, CInt(8 / reduction), &failure)
         guard status == CJPEG_OK else { throw CodecError(failure) }
         let pointer = handle.pointer
-        planes = handle.header.sampling.indices.map { index in
+        planes = (0..<handle.header.components).map { index in
             JPEGPlane(cjpeg_plane_of(pointer, CInt(index)))
         }
-        var (horizontal, vertical): (CInt, CInt) = (0, 0)
-        let hasChroma = cjpeg_chroma_log2(pointer, &horizontal, &vertical) == 0
-        chroma =
-            hasChroma
-            ? JPEGChroma(horizontalLog2: Int(horizontal), verticalLog2: Int(vertical)) : nil
         self.handle = handle
     }
-
-    /// The file's header.
-    public var header: JPEGHeader { handle.header }
 
     /// Decodes directly into the caller's memory.
     ///
@@ -237,13 +161,12 @@ public struct JPEGRowDecoder: ~Copyable {
     ///   - reduction: 1, 2, 4 or 8: the factor by which each dimension is reduced.
     /// - Throws: `corrupt` if the header is incomplete, `unsupported`, `outOfMemory`.
     public init(
-        beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1,
-        limits: JPEGLimits = .standard
+        beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1
     ) throws(CodecError) {
         guard [1, 2, 4, 8].contains(reduction) else {
             throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
-        let handle = try JPEGHandle(bytes, limits: limits, isBeginning: true)
+        let handle = try JPEGHandle(bytes, isBeginning: true)
         var (failure, size) = (cjpeg_failure(), cjpeg_size())
         let status = cjpeg_select_rows(handle.pointer, CInt(8 / reduction), &size, &failure)
         guard status == CJPEG_OK else { throw CodecError(failure) }
@@ -273,18 +196,8 @@ public struct JPEGRowDecoder: ~Copyable {
                 isCancelledCallback, context, &arrival, &failure)
         }
         guard status == CJPEG_OK else { throw CodecError(failure) }
-        return ArrivedPixels(arrival)
-    }
-}
-
-extension ArrivedPixels {
-    /// Without an end-of-image marker, what has arrived may be the whole file.
-    fileprivate init(_ arrival: cjpeg_arrival) {
-        switch arrival {
-        case CJPEG_ARRIVED: self = .whole
-        case CJPEG_ARRIVED_IN_PART: self = .part
-        default: self = .nothing
-        }
+        // Without an end-of-image marker, what has arrived may be the whole file.
+        return ArrivedPixels(rawValue: arrival.rawValue) ?? .nothing
     }
 }
 
@@ -342,18 +255,19 @@ struct JPEGHandle: ~Copyable {
     /// Reads the header. The bytes must outlive the handle. If they are only the beginning of a
     /// file, they may end anywhere after the header.
     init(
-        _ bytes: UnsafeRawBufferPointer, limits: JPEGLimits, isBeginning: Bool = false
+        _ bytes: UnsafeRawBufferPointer, scansMax: Int = 500, coefficientBytesMax: Int = 0,
+        isBeginning: Bool = false
     ) throws(CodecError) {
         var header = cjpeg_header()
         var failure = cjpeg_failure()
         let limits = cjpeg_limits(
-            scans_max: CInt(clamping: limits.scans), memory_max: limits.coefficientBytes,
+            scans_max: CInt(clamping: scansMax), memory_max: coefficientBytesMax,
             takes_beginning: isBeginning ? 1 : 0)
         guard
             let pointer = cjpeg_open(bytes.baseAddress, bytes.count, limits, &header, &failure)
         else { throw CodecError(failure) }
         self.pointer = pointer
-        self.header = JPEGHeader(header) { cjpeg_sampling_of(pointer, CInt($0)) }
+        self.header = JPEGHeader(header)
     }
 
     deinit {
@@ -363,15 +277,6 @@ struct JPEGHandle: ~Copyable {
 
 extension CodecError {
     init(_ failure: cjpeg_failure) {
-        let kind: Kind =
-            switch failure.status {
-            case CJPEG_CORRUPT: .corrupt
-            case CJPEG_UNSUPPORTED: .unsupported
-            case CJPEG_CANCELLED: .cancelled
-            case CJPEG_REFUSED: .refused
-            case CJPEG_NO_MEMORY: .outOfMemory
-            default: .internal
-            }
-        self.init(kind: kind, message: failure.text)
+        self.init(status: failure.status.rawValue, message: failure.text)
     }
 }

@@ -46,7 +46,9 @@ public struct PNGBeginning {
                 bytes.baseAddress, bytes.count, form, base, isCancelledCallback, context, &rows,
                 &isWhole, &failure)
         }
-        guard status == CPNG_OK else { throw CodecError(status, failure) }
+        guard status == CPNG_OK else {
+            throw CodecError(status: status.rawValue, message: failure.text)
+        }
         return (Int(rows), isWhole != 0)
     }
 }
@@ -70,17 +72,4 @@ public enum InflateLimit {
 
     /// Whether inflating was cut off by the limit. The data read then is incomplete.
     public static var isExceeded: Bool { cpng_is_inflate_exceeded() != 0 }
-}
-
-extension CodecError {
-    fileprivate init(_ status: cpng_status, _ failure: cpng_failure) {
-        let kind: Kind =
-            switch status {
-            case CPNG_CORRUPT: .corrupt
-            case CPNG_CANCELLED: .cancelled
-            case CPNG_NO_MEMORY: .outOfMemory
-            default: .internal
-            }
-        self.init(kind: kind, message: failure.text)
-    }
 }

@@ -297,15 +297,6 @@ public struct WebPBeginning {
 
 extension CodecError {
     init(_ status: cwebp_status, code: CInt = 0) {
-        let kind: Kind =
-            switch status {
-            case CWEBP_TOO_LARGE: .tooLarge
-            case CWEBP_CANCELLED: .cancelled
-            case CWEBP_REFUSED: .refused
-            case CWEBP_NO_MEMORY: .outOfMemory
-            case CWEBP_CORRUPT: .corrupt
-            default: .internal
-            }
-        self.init(kind: kind, text: "libwebp error \(code)")
+        self.init(status: status.rawValue, text: "libwebp error \(code)")
     }
 }

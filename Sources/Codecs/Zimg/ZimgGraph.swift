@@ -424,13 +424,6 @@ public enum ZimgCodePath: UInt32, CaseIterable, Sendable {
 
 extension CodecError {
     init(_ failure: czimg_failure) {
-        let kind: Kind =
-            switch failure.status {
-            case CZIMG_CANCELLED: .cancelled
-            case CZIMG_UNSUPPORTED: .unsupported
-            case CZIMG_NO_MEMORY: .outOfMemory
-            default: .internal
-            }
-        self.init(kind: kind, message: failure.text)
+        self.init(status: failure.status.rawValue, message: failure.text)
     }
 }

@@ -4,15 +4,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The values are those of CodecError.Kind.
 typedef enum {
     CAVIF_OK = 0,
-    CAVIF_CANCELLED,
-    CAVIF_REFUSED,
-    CAVIF_NO_MEMORY,
-    CAVIF_INTERNAL,
+    CAVIF_CANCELLED = 4,
+    CAVIF_REFUSED = 5,
+    CAVIF_NO_MEMORY = 6,
+    CAVIF_INTERNAL = 7,
     // Decoding only.
-    CAVIF_CORRUPT,
-    CAVIF_UNSUPPORTED,
+    CAVIF_CORRUPT = 1,
+    CAVIF_UNSUPPORTED = 2,
 } cavif_status;
 
 typedef enum {

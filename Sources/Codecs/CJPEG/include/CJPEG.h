@@ -7,14 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The values are those of CodecError.Kind.
 typedef enum {
     CJPEG_OK = 0,
-    CJPEG_CORRUPT,
-    CJPEG_UNSUPPORTED,
-    CJPEG_CANCELLED,
-    CJPEG_REFUSED,
-    CJPEG_NO_MEMORY,
-    CJPEG_INTERNAL,
+    CJPEG_CORRUPT = 1,
+    CJPEG_UNSUPPORTED = 2,
+    CJPEG_CANCELLED = 4,
+    CJPEG_REFUSED = 5,
+    CJPEG_NO_MEMORY = 6,
+    CJPEG_INTERNAL = 7,
 } cjpeg_status;
 
 enum { CJPEG_TEXT_MAX = 200, CJPEG_COMPONENTS_MAX = 10 };
@@ -31,26 +32,17 @@ typedef int (*cjpeg_stop)(void *context);
 // decode.c
 typedef struct cjpeg_decoder cjpeg_decoder;
 
+// The values are those of JPEGHeader.Color.
 typedef enum { CJPEG_COLOR_OTHER = 0, CJPEG_COLOR_GRAY, CJPEG_COLOR_YCBCR } cjpeg_color;
 
 typedef struct {
     int width;
     int height;
     int components;
-    int precision;
     cjpeg_color color;
-    int is_progressive;
-    int is_arithmetic;
-    int has_many_scans;
-    int has_profile;
     // Memory required until the last scan is read; 0 for a single-scan file.
     size_t coefficient_bytes;
 } cjpeg_header;
-
-typedef struct {
-    int horizontal;
-    int vertical;
-} cjpeg_sampling;
 
 typedef struct {
     int width;
@@ -73,14 +65,10 @@ typedef struct {
 // Reads the header. Returns NULL with the reason in `failure`. The bytes must outlive the decoder.
 cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
                           cjpeg_header *header, cjpeg_failure *failure);
-cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component);
 // Selects `eighths` of the size in each direction, 1 to 8. `cjpeg_plane_of` may be called
 // afterwards.
 cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_failure *failure);
 cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component);
-// Outputs the number of samples of the first plane per sample of the others, as base 2 logarithms.
-// Returns 0, or -1 if there are no others, they differ, or a number isn't a power of 2.
-int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertical);
 // May be called once. `bases` and `strides` have one value per component; a plane has
 // `padded_height` rows of at least `padded_width` bytes.
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
@@ -95,7 +83,7 @@ typedef struct {
 } cjpeg_size;
 
 // How much of an image the bytes contain. CJPEG_ARRIVED is only reported for a file that lacks
-// nothing but its end-of-image marker.
+// nothing but its end-of-image marker. The values are those of ArrivedPixels.
 typedef enum { CJPEG_NOT_ARRIVED = 0, CJPEG_ARRIVED_IN_PART, CJPEG_ARRIVED } cjpeg_arrival;
 
 // Use instead of `cjpeg_select_planes`. Outputs the size that will be decoded.

@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The values are those of CodecError.Kind.
 typedef enum {
     CPNG_OK = 0,
-    CPNG_CORRUPT,
-    CPNG_CANCELLED,
-    CPNG_NO_MEMORY,
+    CPNG_CORRUPT = 1,
+    CPNG_CANCELLED = 4,
+    CPNG_NO_MEMORY = 6,
     // The file has another size or sample format than the caller expects.
-    CPNG_MISFIT,
+    CPNG_MISFIT = 7,
 } cpng_status;
 
 enum { CPNG_TEXT_MAX = 200 };

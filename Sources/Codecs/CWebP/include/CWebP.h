@@ -4,14 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The values are those of CodecError.Kind.
 typedef enum {
     CWEBP_OK = 0,
-    CWEBP_TOO_LARGE,
-    CWEBP_CANCELLED,
-    CWEBP_REFUSED,
-    CWEBP_NO_MEMORY,
-    CWEBP_INTERNAL,
-    CWEBP_CORRUPT,
+    CWEBP_TOO_LARGE = 3,
+    CWEBP_CANCELLED = 4,
+    CWEBP_REFUSED = 5,
+    CWEBP_NO_MEMORY = 6,
+    CWEBP_INTERNAL = 7,
+    CWEBP_CORRUPT = 1,
 } cwebp_status;
 
 typedef struct {

@@ -40,12 +40,13 @@ typedef struct {
     double b;
 } czimg_resampling;
 
+// The values are those of CodecError.Kind.
 typedef enum {
     CZIMG_OK = 0,
-    CZIMG_CANCELLED,
-    CZIMG_UNSUPPORTED,
-    CZIMG_NO_MEMORY,
-    CZIMG_INTERNAL,
+    CZIMG_CANCELLED = 4,
+    CZIMG_UNSUPPORTED = 2,
+    CZIMG_NO_MEMORY = 6,
+    CZIMG_INTERNAL = 7,
 } czimg_status;
 
 typedef struct {

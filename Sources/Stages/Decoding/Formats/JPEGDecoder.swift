@@ -88,8 +88,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
         guard !source.needsProfile,
             let decoder = try? JPEGPlaneDecoder(
                 source.bytes, reduction: reduction,
-                limits: JPEGLimits(
-                    scans: JPEGLimits.standard.scans, coefficientBytes: limits.pixelBytesMax))
+                coefficientBytesMax: limits.pixelBytesMax)
         else { return nil }
         var (planes, end): ([PixelPlane], Int) = ([], 0)
         for plane in decoder.planes {
