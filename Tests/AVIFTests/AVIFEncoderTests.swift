@@ -7,7 +7,7 @@ import Testing
     static let sizes = [(16, 16), (17, 33), (128, 65)]
 
     private func encoding(
-        _ size: (width: Int, height: Int), _ chroma: AVIFEncoding.Chroma = .yuv444,
+        _ size: (width: Int, height: Int), _ chroma: PlaneSubsampling = .yuv444,
         quality: Int = 95
     ) -> AVIFEncoding {
         AVIFEncoding(
@@ -28,9 +28,9 @@ import Testing
         #expect(try encoded.samples() == pixels.samples)
     }
 
-    @Test(arguments: [AVIFEncoding.Chroma.yuv420, .yuv444], sizes)
+    @Test(arguments: [PlaneSubsampling.yuv420, .yuv444], sizes)
     func lossyPixelsComeBackNearly(
-        chroma: AVIFEncoding.Chroma, size: (width: Int, height: Int)
+        chroma: PlaneSubsampling, size: (width: Int, height: Int)
     ) throws {
         let pixels = Pixels.gradient(size.width, size.height, bands: 4, spare: 3)
         let samples = try Encoded(pixels, encoding(size, chroma)).samples()
@@ -42,14 +42,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [AVIFEncoding.Chroma.gray, .yuv420, .yuv444], sizes)
+    @Test(arguments: [PlaneSubsampling.gray, .yuv420, .yuv444], sizes)
     func planesAreTakenAsTheyAre(
-        chroma: AVIFEncoding.Chroma, size: (width: Int, height: Int)
+        chroma: PlaneSubsampling, size: (width: Int, height: Int)
     ) throws {
         let encoding = encoding(size, chroma, quality: 100)
-        let planes = (0..<encoding.planeCount).map { index in
-            let size = encoding.size(ofPlane: index)
-            return Pixels(size.width, size.height, spare: 7 * index) { x, y, _ in
+        let planes = (0..<chroma.planeCount).map { index in
+            let plane = chroma.size(ofPlane: index, size.width, size.height)
+            return Pixels(plane.width, plane.height, spare: 7 * index) { x, y, _ in
                 // The luma plane covers the full range from 0 to 255.
                 index == 0 ? (x + y) * 255 / (size.width + size.height - 2) : 90 + 40 * index
             }

@@ -7,15 +7,15 @@ struct Image {
     let planes: [TestPlane]
 
     init(
-        _ width: Int, _ height: Int, _ subsampling: JPEGEncoding.Subsampling, quality: Int = 95,
+        _ width: Int, _ height: Int, _ subsampling: PlaneSubsampling, quality: Int = 95,
         isProgressive: Bool = false, spare: Int = 0
     ) {
         let encoding = JPEGEncoding(
             width: width, height: height, subsampling: subsampling, quality: quality,
             isProgressive: isProgressive)
         self.encoding = encoding
-        planes = (0..<encoding.planeCount).map { index in
-            let size = encoding.size(ofPlane: index)
+        planes = (0..<subsampling.planeCount).map { index in
+            let size = subsampling.size(ofPlane: index, width, height)
             let plane = TestPlane(width: size.width, height: size.height, spare: spare)
             for y in 0..<size.height {
                 for x in 0..<size.width {

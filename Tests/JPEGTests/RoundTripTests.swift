@@ -1,15 +1,16 @@
+import CodecSupport
 import JPEG
 import Testing
 
 @Suite struct RoundTripTests {
-    static let subsamplings: [JPEGEncoding.Subsampling] = [
+    static let subsamplings: [PlaneSubsampling] = [
         .gray, .yuv444, .yuv422, .yuv440, .yuv420,
     ]
     static let sizes = [(1, 1), (7, 9), (8, 8), (17, 33), (64, 48), (129, 65)]
 
     @Test(arguments: subsamplings, sizes)
     func planesComeBackAsTheyWentIn(
-        subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
+        subsampling: PlaneSubsampling, size: (width: Int, height: Int)
     ) throws {
         for isProgressive in [false, true] {
             for spare in [0, 5] {
@@ -51,7 +52,7 @@ import Testing
 
     @Test(arguments: subsamplings, [2, 4, 8])
     func aReducedDecodeIsTheAverageOfItsSamples(
-        subsampling: JPEGEncoding.Subsampling, reduction: Int
+        subsampling: PlaneSubsampling, reduction: Int
     ) throws {
         for (width, height) in Self.sizes {
             let image = Image(width, height, subsampling)
@@ -97,13 +98,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (JPEGEncoding.Subsampling.gray, 1, [40.0]), (.yuv444, 1, [40, 40, 40, 40]),
+        (PlaneSubsampling.gray, 1, [40.0]), (.yuv444, 1, [40, 40, 40, 40]),
         (.yuv422, 1, [40, 20, 40, 40]), (.yuv422, 8, [5, 2.5, 5, 5]),
         (.yuv440, 1, [40, 40, 40, 20]), (.yuv420, 1, [40, 20, 40, 20]),
         (.yuv420, 2, [20, 20, 20, 20]),
     ])
     func chromaIsToldAsItComesNotAsTheFileHasIt(
-        subsampling: JPEGEncoding.Subsampling, reduction: Int, sides: [Double]
+        subsampling: PlaneSubsampling, reduction: Int, sides: [Double]
     ) throws {
         let planes = try layout(Image(40, 40, subsampling).encoded(), reduction: reduction)
         guard planes.count > 1 else {
@@ -119,8 +120,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [JPEGEncoding.Subsampling.yuv422, .yuv440])
-    func nothingOfWhatWasInAPlaneBeforeIsLeft(subsampling: JPEGEncoding.Subsampling) throws {
+    @Test(arguments: [PlaneSubsampling.yuv422, .yuv440])
+    func nothingOfWhatWasInAPlaneBeforeIsLeft(subsampling: PlaneSubsampling) throws {
         // 3 blocks of one sample: the second chroma sample would cover only one luma sample.
         let bytes = try Image(24, 24, subsampling).encoded()
         let planes = try layout(bytes, reduction: 8)

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import Testing
@@ -8,9 +9,9 @@ import Testing
     @Test(
         arguments: [
             (ChromaSubsampling.auto, 89), (.auto, 95), (.yuv444, 80), (.yuv420, 95),
-        ], [JPEGEncoding.Subsampling.yuv420, .yuv444, .gray])
+        ], [PlaneSubsampling.yuv420, .yuv444, .gray])
     func bothLanesGiveOneImage(
-        output: (chroma: ChromaSubsampling, quality: Int), source: JPEGEncoding.Subsampling
+        output: (chroma: ChromaSubsampling, quality: Int), source: PlaneSubsampling
     ) throws {
         let lanes = try Samples.jpeg(333, 247, source)
         for side in [333, 101] {

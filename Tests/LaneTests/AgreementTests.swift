@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import Testing
@@ -43,17 +44,17 @@ import Testing
         [.resize(PixelSize(width: 900, height: 700), .stretch), crop(300, 250, 8, 90)],
     ]
 
-    @Test(arguments: JPEGEncoding.Subsampling.all)
-    func everyStepGivesOneImage(subsampling: JPEGEncoding.Subsampling) throws {
+    @Test(arguments: PlaneSubsampling.all)
+    func everyStepGivesOneImage(subsampling: PlaneSubsampling) throws {
         let lanes = try Samples.jpeg(Self.size.width, Self.size.height, subsampling)
         for steps in Self.jobs + Self.placed { try Tolerance.check(lanes, Job(steps, as: .png)) }
     }
 
     @Test(
-        arguments: JPEGEncoding.Subsampling.all,
+        arguments: PlaneSubsampling.all,
         [(64, 64), (17, 9), (9, 8), (1, 17), (3, 1), (1, 1)])
     func smallImagesAreOneToo(
-        subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
+        subsampling: PlaneSubsampling, size: (width: Int, height: Int)
     ) throws {
         let lanes = try Samples.jpeg(size.width, size.height, subsampling, orientation: 5)
         for steps: [TransformStep] in [
@@ -83,9 +84,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 4, 8], [JPEGEncoding.Subsampling.yuv420, .yuv422, .gray])
+    @Test(arguments: [2, 4, 8], [PlaneSubsampling.yuv420, .yuv422, .gray])
     func everyReductionGivesOneImage(
-        reduction: Int, subsampling: JPEGEncoding.Subsampling
+        reduction: Int, subsampling: PlaneSubsampling
     ) throws {
         for (orientation, width) in [(1, 603), (3, 605), (6, 607)] {
             let lanes = try Samples.jpeg(width, 411, subsampling, orientation: orientation)
@@ -97,9 +98,9 @@ import Testing
 
     /// Chroma of a JPEG written with half as many columns and rows as luma. At this quality coding
     /// noise is smaller than the effect of half a sample.
-    @Test(arguments: JPEGEncoding.Subsampling.all.filter { $0 != .gray }, [1, 6])
+    @Test(arguments: PlaneSubsampling.all.filter { $0 != .gray }, [1, 6])
     func colorsLieInTheMiddleOfWhatTheyStandFor(
-        subsampling: JPEGEncoding.Subsampling, orientation: Int
+        subsampling: PlaneSubsampling, orientation: Int
     ) throws {
         let lanes = try Samples.jpeg(
             Self.size.width, Self.size.height, subsampling, orientation: orientation)

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import StageKit

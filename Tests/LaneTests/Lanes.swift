@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import StageKit
 import Testing

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import TestKit
@@ -9,9 +10,9 @@ import Testing
     static let perfect = 45.0
     static let allowance = 0.3
 
-    @Test(arguments: JPEGEncoding.Subsampling.all, Samples.sizes)
+    @Test(arguments: PlaneSubsampling.all, Samples.sizes)
     func planesAreAsNearAsLibvips(
-        subsampling: JPEGEncoding.Subsampling, size: (width: Int, height: Int)
+        subsampling: PlaneSubsampling, size: (width: Int, height: Int)
     ) throws {
         let lanes = try Samples.jpeg(size.width, size.height, subsampling)
         for side in [
@@ -32,8 +33,8 @@ import Testing
 
     /// Reduced by 2, 4 and 8, no side of the image is a whole number of samples. Measured: 2.7 dB
     /// at least, 15 at most; none if the fraction is ignored.
-    @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
-    func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {
+    @Test(arguments: PlaneSubsampling.all, [286, 121, 75])
+    func fractionsOfAPixelAreKept(subsampling: PlaneSubsampling, side: Int) throws {
         let found = try RunMetrics(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
         #expect(found.ours >= found.theirs + 2, "\(found)")
     }

@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import Testing
@@ -7,7 +8,7 @@ import Testing
     @Test func whateverTheStepsBothLanesGiveOneImage() throws {
         var random = RandomSteps(seed: 5)
         for _ in 0..<RandomSteps.rounds(short: 40, long: 2000) {
-            let subsampling = JPEGEncoding.Subsampling.all[random.number(0...4)]
+            let subsampling = PlaneSubsampling.all[random.number(0...4)]
             let lanes = try Samples.jpeg(
                 random.number(30...200), random.number(30...200), subsampling,
                 orientation: random.number(1...8))

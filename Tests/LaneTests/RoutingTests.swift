@@ -1,3 +1,4 @@
+import CodecSupport
 import Glibc
 import JPEG
 import Model

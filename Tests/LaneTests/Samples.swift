@@ -1,3 +1,4 @@
+import CodecSupport
 import JPEG
 import Model
 import StageKit
@@ -9,13 +10,13 @@ enum Samples {
 
     private struct Key: Hashable {
         let size: PixelSize
-        let subsampling: JPEGEncoding.Subsampling
+        let subsampling: PlaneSubsampling
     }
 
     private static let cache = Mutex<[Key: [UInt8]]>([:])
 
     static func jpeg(
-        _ width: Int, _ height: Int, _ subsampling: JPEGEncoding.Subsampling,
+        _ width: Int, _ height: Int, _ subsampling: PlaneSubsampling,
         orientation: Int = 1
     ) throws -> Lanes {
         let key = Key(size: PixelSize(width: width, height: height), subsampling: subsampling)

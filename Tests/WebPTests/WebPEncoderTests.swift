@@ -52,8 +52,9 @@ import WebP
         let encoding = WebPEncoding(width: size.width, height: size.height, quality: 100)
         for (y, u, v, color) in colors {
             let planes = [y, u, v].enumerated().map { index, value in
-                let size = encoding.size(ofPlane: index)
-                return Pixels(size.width, size.height, spare: index == 0 ? 3 : 6) { _, _, _ in value
+                let plane = PlaneSubsampling.yuv420.size(
+                    ofPlane: index, size.width, size.height)
+                return Pixels(plane.width, plane.height, spare: index == 0 ? 3 : 6) { _, _, _ in value
                 }
             }
             let decoded = try decode(encode(planes: planes, encoding))
@@ -98,7 +99,7 @@ import WebP
     @Test func aLossyEncodingAsksOftenWhetherToStop() throws {
         let encoding = WebPEncoding(width: 400, height: 400, quality: 80)
         let planes = (0..<3).map { index in
-            let size = encoding.size(ofPlane: index)
+            let size = PlaneSubsampling.yuv420.size(ofPlane: index, 400, 400)
             return Pixels(size.width, size.height) { x, y, _ in (x * y * (index + 3)) % 200 + 20 }
         }
         var calls = 0

@@ -19,11 +19,7 @@ public enum AVIFEncoder {
     ) throws(CodecError) {
         let areValid =
             encoding.isPossible && encoding.depth == 8 && !encoding.isLossless
-            && sources.count == encoding.planeCount
-            && sources.indices.allSatisfy { index in
-                let size = encoding.size(ofPlane: index)
-                return sources[index].holds(rowBytes: size.width, height: size.height)
-            }
+            && encoding.chroma.fits(sources, encoding.width, encoding.height)
         guard areValid else {
             throw CodecError(kind: .internal, text: "planes have the wrong size")
         }
@@ -80,22 +76,12 @@ public enum AVIFEncoder {
 /// The options for encoding pixels as AVIF with libaom on one thread. The colors are 8-bit sRGB
 /// unless `depth`, `colors` or `profile` state otherwise.
 public struct AVIFEncoding: Equatable, Sendable {
-    /// The chroma subsampling.
-    public enum Chroma: Sendable {
-        /// No chroma.
-        case gray
-        /// One chroma sample for four pixels.
-        case yuv420
-        /// One chroma sample for each pixel.
-        case yuv444
-    }
-
     /// The width in pixels, 1 to 65,536.
     public var width: Int
     /// The height in pixels, 1 to 65,536.
     public var height: Int
-    /// The chroma subsampling.
-    public var chroma: Chroma
+    /// The chroma subsampling: `gray`, `yuv420` or `yuv444`.
+    public var chroma: PlaneSubsampling
     /// The quality, 0 to 100; see `quantizer(ofQuality:)`.
     public var quality: Int
     /// The quality of alpha, 0 to 100; 100 is lossless.
@@ -130,7 +116,7 @@ public struct AVIFEncoding: Equatable, Sendable {
 
     /// Creates options; the default is lossy and fast enough for a server.
     public init(
-        width: Int, height: Int, chroma: Chroma, quality: Int, alphaQuality: Int = 100,
+        width: Int, height: Int, chroma: PlaneSubsampling, quality: Int, alphaQuality: Int = 100,
         speed: Int = 8, isLossless: Bool = false
     ) {
         self.width = width
@@ -148,15 +134,6 @@ public struct AVIFEncoding: Equatable, Sendable {
         1 + ((100 - quality) * 62 + 50) / 100
     }
 
-    /// The number of encoded planes, 1 or 3.
-    public var planeCount: Int { chroma == .gray ? 1 : 3 }
-
-    /// Returns the columns and rows of Y, U or V. Halves of odd numbers are rounded up.
-    public func size(ofPlane index: Int) -> (width: Int, height: Int) {
-        index == 0 || chroma != .yuv420
-            ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
-    }
-
     /// The largest side that AV1 supports.
     public static let sideMax = 65_536
     /// The fastest `speed`.
@@ -166,6 +143,7 @@ public struct AVIFEncoding: Equatable, Sendable {
         (1...Self.sideMax).contains(width) && (1...Self.sideMax).contains(height)
             && (0...100).contains(quality) && (0...100).contains(alphaQuality)
             && (0...Self.speedMax).contains(speed) && [8, 10, 12].contains(depth)
+            && [.gray, .yuv420, .yuv444].contains(chroma)
     }
 
     /// Calls `body` with the options for libavif, which are only valid during the call.
@@ -182,7 +160,7 @@ public struct AVIFEncoding: Equatable, Sendable {
     ) -> cavif_encoding {
         cavif_encoding(
             width: CInt(width), height: CInt(height),
-            chroma: isLossless ? CAVIF_444 : chroma.shim,
+            chroma: isLossless ? CAVIF_444 : cavif_chroma(rawValue: chroma.rawValue),
             quantizer: isLossless ? 0 : CInt(Self.quantizer(ofQuality: quality)),
             alpha_quantizer: isLossless || alphaQuality == 100
                 ? 0 : CInt(Self.quantizer(ofQuality: alphaQuality)),
@@ -195,15 +173,5 @@ public struct AVIFEncoding: Equatable, Sendable {
 extension [UInt8] {
     fileprivate func withShim<Result>(_ body: (cavif_bytes) -> Result) -> Result {
         withUnsafeBufferPointer { body(cavif_bytes(bytes: $0.baseAddress, count: $0.count)) }
-    }
-}
-
-extension AVIFEncoding.Chroma {
-    fileprivate var shim: cavif_chroma {
-        switch self {
-        case .gray: CAVIF_GRAY
-        case .yuv420: CAVIF_420
-        case .yuv444: CAVIF_444
-        }
     }
 }

@@ -126,7 +126,8 @@ public struct AVIFReader: ~Copyable {
         plane index: Int, to target: UnsafeMutableRawBufferPointer, stride: Int
     ) throws(CodecError) {
         let size = picture.size(ofPlane: index)
-        guard (0..<picture.planeCount).contains(index), picture.depth == 8, stride >= size.width,
+        guard (0..<picture.chroma.planeCount).contains(index), picture.depth == 8,
+            stride >= size.width,
             target.count >= stride * (size.height - 1) + size.width,
             let base = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { throw CodecError(kind: .internal, text: "the plane has the wrong size") }
@@ -166,25 +167,8 @@ extension [AVIFReader.Patch] {
 
 /// The stored properties of a file's primary image or frames.
 public struct AVIFPicture: Equatable, Sendable {
-    /// The chroma subsampling.
-    public enum Chroma: Sendable {
-        /// No chroma.
-        case gray
-        /// One chroma sample for four pixels.
-        case yuv420
-        /// One chroma sample for two horizontally adjacent pixels.
-        case yuv422
-        /// One chroma sample for each pixel.
-        case yuv444
-
-        /// The base 2 logarithm of the number of columns per chroma sample.
-        public var horizontalLog2: Int { self == .yuv444 ? 0 : 1 }
-        /// The base 2 logarithm of the number of rows per chroma sample.
-        public var verticalLog2: Int { self == .yuv420 ? 1 : 0 }
-    }
-
     /// The position of a chroma sample relative to its pixels.
-    public enum Siting: Sendable {
+    public enum Siting: Int32, Sendable {
         /// Not specified by the file.
         case unknown
         /// Horizontally at the left pixels, vertically centered.
@@ -194,7 +178,7 @@ public struct AVIFPicture: Equatable, Sendable {
     }
 
     /// How the pixels must be mirrored for display, after rotation.
-    public enum Mirroring: Sendable {
+    public enum Mirroring: Int32, Sendable {
         case none
         /// Top and bottom are swapped.
         case vertical
@@ -217,7 +201,7 @@ public struct AVIFPicture: Equatable, Sendable {
     /// Bits per sample: 8, 10 or 12.
     public let depth: Int
     /// The chroma subsampling.
-    public let chroma: Chroma
+    public let chroma: PlaneSubsampling
     /// Whether there is an alpha plane.
     public let hasAlpha: Bool
     /// Whether the colors are defined by an ICC profile; then `primaries` and `transfer` don't
@@ -247,14 +231,14 @@ public struct AVIFPicture: Equatable, Sendable {
         width = Int(picture.width)
         height = Int(picture.height)
         depth = Int(picture.depth)
-        chroma = Chroma(picture.chroma)
+        chroma = PlaneSubsampling(rawValue: picture.chroma.rawValue) ?? .gray
         hasAlpha = picture.has_alpha != 0
         hasProfile = picture.has_profile != 0
         primaries = Int(picture.primaries)
         transfer = Int(picture.transfer)
         matrix = Int(picture.matrix)
         isLimited = picture.is_limited != 0
-        siting = picture.siting == 1 ? .left : picture.siting == 2 ? .topLeft : .unknown
+        siting = Siting(rawValue: picture.siting) ?? .unknown
         isCropped = picture.is_cropped != 0
         part =
             picture.crop_width == 0
@@ -263,33 +247,15 @@ public struct AVIFPicture: Equatable, Sendable {
                 x: Int(picture.crop_x), y: Int(picture.crop_y), width: Int(picture.crop_width),
                 height: Int(picture.crop_height))
         quarterTurns = (4 - Int(picture.turns)) % 4
-        mirroring =
-            picture.mirrored == 1 ? .vertical : picture.mirrored == 2 ? .horizontal : .none
+        mirroring = Mirroring(rawValue: picture.mirrored) ?? .none
     }
 
     /// The whole picture.
     public var whole: Part { Part(x: 0, y: 0, width: width, height: height) }
 
-    /// The number of color planes, 1 or 3.
-    public var planeCount: Int { chroma == .gray ? 1 : 3 }
-
     /// Returns the columns and rows of Y, Cb or Cr. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
-        guard index > 0 else { return (width, height) }
-        let (across, down) = (chroma.horizontalLog2, chroma.verticalLog2)
-        return ((width + across) >> across, (height + down) >> down)
-    }
-}
-
-extension AVIFPicture.Chroma {
-    init(_ chroma: cavif_chroma) {
-        self =
-            switch chroma {
-            case CAVIF_420: .yuv420
-            case CAVIF_422: .yuv422
-            case CAVIF_444: .yuv444
-            default: .gray
-            }
+        chroma.size(ofPlane: index, width, height)
     }
 }
 

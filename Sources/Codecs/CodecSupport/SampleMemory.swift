@@ -48,6 +48,46 @@ public struct SampleTarget {
     }
 }
 
+/// The planes of an image and their subsampling. The first values are those of `cavif_chroma`.
+public enum PlaneSubsampling: UInt32, Sendable {
+    /// Luma only.
+    case gray
+    /// Half of both columns and rows of chroma.
+    case yuv420
+    /// Half of the columns.
+    case yuv422
+    /// Full-size chroma.
+    case yuv444
+    /// Half of the rows.
+    case yuv440
+
+    /// The base 2 logarithm of the number of columns per chroma sample.
+    public var horizontalLog2: Int { self == .yuv420 || self == .yuv422 ? 1 : 0 }
+    /// The base 2 logarithm of the number of rows per chroma sample.
+    public var verticalLog2: Int { self == .yuv420 || self == .yuv440 ? 1 : 0 }
+
+    /// The number of planes, 1 or 3.
+    public var planeCount: Int { self == .gray ? 1 : 3 }
+
+    /// Returns the columns and rows of a plane. Halves of odd numbers are rounded up.
+    public func size(
+        ofPlane index: Int, _ width: Int, _ height: Int
+    ) -> (width: Int, height: Int) {
+        guard index > 0 else { return (width, height) }
+        let (across, down) = (horizontalLog2, verticalLog2)
+        return ((width + across) >> across, (height + down) >> down)
+    }
+
+    /// Returns whether these are all planes, and each one has its size in 8-bit samples.
+    public func fits(_ planes: [SampleSource], _ width: Int, _ height: Int) -> Bool {
+        planes.count == planeCount
+            && planes.indices.allSatisfy { index in
+                let size = size(ofPlane: index, width, height)
+                return planes[index].holds(rowBytes: size.width, height: size.height)
+            }
+    }
+}
+
 /// How much of an image its bytes contain. The values are those of `cjpeg_arrival`.
 public enum ArrivedPixels: UInt32, Sendable {
     /// Nothing that could be shown.

@@ -3,26 +3,12 @@ public import CodecSupport
 
 /// The options for encoding planes as JPEG. Only a JFIF header is written: no EXIF, no profile.
 public struct JPEGEncoding: Equatable, Sendable {
-    /// The chroma subsampling.
-    public enum Subsampling: Sendable {
-        /// Luma only.
-        case gray
-        /// Full-size chroma.
-        case yuv444
-        /// Half of the columns.
-        case yuv422
-        /// Half of the rows.
-        case yuv440
-        /// Half of both.
-        case yuv420
-    }
-
     /// The number of luma columns, 1 to 65,500.
     public var width: Int
     /// The number of luma rows, 1 to 65,500.
     public var height: Int
     /// The planes and their subsampling.
-    public var subsampling: Subsampling
+    public var subsampling: PlaneSubsampling
     /// The quality on libjpeg's scale, 1 to 100.
     public var quality: Int
     /// Whether to write a progressive file, which requires all coefficients in memory.
@@ -33,7 +19,7 @@ public struct JPEGEncoding: Equatable, Sendable {
 
     /// Creates options; the default is baseline with the standard's Huffman tables.
     public init(
-        width: Int, height: Int, subsampling: Subsampling, quality: Int,
+        width: Int, height: Int, subsampling: PlaneSubsampling, quality: Int,
         isProgressive: Bool = false, optimizesCoding: Bool = false
     ) {
         self.width = width
@@ -42,31 +28,6 @@ public struct JPEGEncoding: Equatable, Sendable {
         self.quality = quality
         self.isProgressive = isProgressive
         self.optimizesCoding = optimizesCoding
-    }
-
-    /// The number of planes, 1 or 3.
-    public var planeCount: Int { subsampling == .gray ? 1 : 3 }
-
-    /// Returns the columns and rows of a plane. Halves of odd numbers are rounded up.
-    public func size(ofPlane index: Int) -> (width: Int, height: Int) {
-        guard index > 0 else { return (width, height) }
-        let factors = subsampling.factors
-        return (
-            (width + factors.horizontal - 1) / factors.horizontal,
-            (height + factors.vertical - 1) / factors.vertical
-        )
-    }
-}
-
-extension JPEGEncoding.Subsampling {
-    /// The number of luma samples per chroma sample.
-    var factors: (horizontal: Int, vertical: Int) {
-        switch self {
-        case .gray, .yuv444: (1, 1)
-        case .yuv422: (2, 1)
-        case .yuv440: (1, 2)
-        case .yuv420: (2, 2)
-        }
     }
 }
 
@@ -109,13 +70,7 @@ public enum JPEGPlaneEncoder {
         guard encoding.width > 0, encoding.height > 0, (1...100).contains(encoding.quality) else {
             throw CodecError(kind: .internal, text: "unsupported encoding")
         }
-        let areValid =
-            sources.count == encoding.planeCount
-            && sources.indices.allSatisfy { index in
-                let size = encoding.size(ofPlane: index)
-                return sources[index].holds(rowBytes: size.width, height: size.height)
-            }
-        guard areValid else {
+        guard encoding.subsampling.fits(sources, encoding.width, encoding.height) else {
             throw CodecError(kind: .internal, text: "sources have the wrong size")
         }
     }
@@ -123,11 +78,11 @@ public enum JPEGPlaneEncoder {
 
 extension JPEGEncoding {
     fileprivate var shim: cjpeg_encoding {
-        let factors = subsampling.factors
-        return cjpeg_encoding(
+        cjpeg_encoding(
             width: CInt(clamping: width), height: CInt(clamping: height),
-            components: CInt(planeCount), horizontal: CInt(factors.horizontal),
-            vertical: CInt(factors.vertical), quality: CInt(clamping: quality),
+            components: CInt(subsampling.planeCount),
+            horizontal: 1 << CInt(subsampling.horizontalLog2),
+            vertical: 1 << CInt(subsampling.verticalLog2), quality: CInt(clamping: quality),
             is_progressive: isProgressive ? 1 : 0, optimises_coding: optimizesCoding ? 1 : 0)
     }
 }

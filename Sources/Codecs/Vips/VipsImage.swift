@@ -258,18 +258,18 @@ private func releaseWatcher(context: UnsafeMutableRawPointer?) {
 
 /// The properties of an image that are known before its pixels are decoded.
 public struct VipsHeader: Equatable, Sendable {
-    /// The color spaces that are distinguished.
-    public enum Color: Sendable {
-        case gray, gray16, rgb, rgb16, cmyk, other
+    /// The color spaces that are distinguished; the values are those of `cvips_color`.
+    public enum Color: UInt32, Sendable {
+        case other, gray, gray16, rgb, rgb16, cmyk
     }
 
-    /// The sample types that are distinguished.
-    public enum Samples: Sendable {
+    /// The sample types that are distinguished; the values are those of `cvips_samples`.
+    public enum Samples: UInt32, Sendable {
+        case other
         /// Unsigned integers of 8 or 16 bits that use the full range.
         case whole
         /// Floating-point numbers.
         case real
-        case other
     }
 
     /// The stored width of one page in pixels, before `orientation` is applied.
@@ -295,20 +295,6 @@ public struct VipsHeader: Equatable, Sendable {
 }
 
 extension VipsHeader.Color {
-    init(_ color: cvips_color) {
-        self =
-            switch color {
-            case CVIPS_COLOR_GRAY: .gray
-            case CVIPS_COLOR_GRAY16: .gray16
-            case CVIPS_COLOR_RGB: .rgb
-            case CVIPS_COLOR_RGB16: .rgb16
-            case CVIPS_COLOR_CMYK: .cmyk
-            default: .other
-            }
-    }
-}
-
-extension VipsHeader.Color {
     /// The signature of the color space that a matching ICC profile has (ICC.1:2022, table 19);
     /// `nil` for device-independent colors.
     public var profileSpace: String? {
@@ -318,17 +304,6 @@ extension VipsHeader.Color {
         case .cmyk: "CMYK"
         case .other: nil
         }
-    }
-}
-
-extension VipsHeader.Samples {
-    init(_ samples: cvips_samples) {
-        self =
-            switch samples {
-            case CVIPS_SAMPLES_WHOLE: .whole
-            case CVIPS_SAMPLES_REAL: .real
-            default: .other
-            }
     }
 }
 
@@ -346,7 +321,8 @@ extension VipsImage {
         return VipsHeader(
             width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
             bytesPerBand: Int(raw.bytes_per_band),
-            samples: VipsHeader.Samples(raw.samples), color: VipsHeader.Color(raw.color),
+            samples: VipsHeader.Samples(rawValue: raw.samples.rawValue) ?? .other,
+            color: VipsHeader.Color(rawValue: raw.color.rawValue) ?? .other,
             hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
             orientation: raw.orientation == 0 ? nil : Int(raw.orientation),
             isInterlaced: raw.interlaced != 0)

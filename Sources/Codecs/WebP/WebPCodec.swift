@@ -18,12 +18,9 @@ public enum WebPEncoder {
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(CodecError) {
         let areValid =
-            encoding.isPossible && !encoding.isLossless && sources.count == 3
+            encoding.isPossible && !encoding.isLossless
+            && PlaneSubsampling.yuv420.fits(sources, encoding.width, encoding.height)
             && sources[1].stride == sources[2].stride
-            && sources.indices.allSatisfy { index in
-                let size = encoding.size(ofPlane: index)
-                return sources[index].holds(rowBytes: size.width, height: size.height)
-            }
         guard areValid else {
             throw CodecError(kind: .internal, text: "planes have the wrong size")
         }
@@ -100,11 +97,6 @@ public struct WebPEncoding: Equatable, Sendable {
         self.nearLossless = nearLossless
         self.alphaQuality = alphaQuality
         self.sharpensChroma = sharpensChroma
-    }
-
-    /// Returns the columns and rows of Y, U or V. Halves of odd numbers are rounded up.
-    public func size(ofPlane index: Int) -> (width: Int, height: Int) {
-        index == 0 ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
     }
 
     var isPossible: Bool {

@@ -90,7 +90,8 @@ public struct ZimgFormat: Hashable, Sendable {
 /// Chroma subsampling.
 public struct ZimgSubsampling: Hashable, Sendable {
     /// The position of a chroma sample relative to its luma samples.
-    public enum Siting: Hashable, Sendable {
+    /// The values are those of `czimg_siting`.
+    public enum Siting: UInt32, Sendable {
         /// Centered: JPEG, WebP.
         case center
         /// Horizontally at the left samples, vertically centered: MPEG-2.
@@ -190,7 +191,7 @@ extension ZimgFormat {
         if case .yCbCr(let subsampling) = planes {
             format.horizontal_log2 = UInt32(clamping: subsampling.horizontalLog2)
             format.vertical_log2 = UInt32(clamping: subsampling.verticalLog2)
-            format.siting = subsampling.siting.shim
+            format.siting = czimg_siting(rawValue: subsampling.siting.rawValue)
             format.matrix = matrix == .bt709 ? CZIMG_BT709 : CZIMG_BT601
         }
         format.is_limited = range == .limited ? 1 : 0
@@ -209,16 +210,6 @@ extension ZimgFormat.Planes {
         case .gray: CZIMG_GRAY
         case .rgb: CZIMG_RGB
         case .yCbCr: CZIMG_YCBCR
-        }
-    }
-}
-
-extension ZimgSubsampling.Siting {
-    fileprivate var shim: czimg_siting {
-        switch self {
-        case .center: CZIMG_SITED_CENTER
-        case .left: CZIMG_SITED_LEFT
-        case .topLeft: CZIMG_SITED_TOP_LEFT
         }
     }
 }

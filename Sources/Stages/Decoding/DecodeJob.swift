@@ -2,11 +2,11 @@ import Deflate
 import Model
 
 /// One job of the stage.
-struct DecodeJob<Output: OutputSpace> {
+struct DecodeJob {
     let work: DecodeWork
     let input: UnsafeRawBufferPointer
     let limits: ImageLimits
-    let output: Output
+    let output: any OutputSpace
     let cancellation: CancellationFlag
     let animationCache: AnimationCache
 
@@ -98,26 +98,11 @@ struct DecodeJob<Output: OutputSpace> {
         if source.missing == nil,
             let planes = source.decoder.planes(of: source, at: scale, limits: limits)
         {
-            return try write(planes, with: kept)
+            return try planes.write(to: output, with: kept, cancellation)
         }
         return try source.pixels(
             at: scale, as: source.samples(work.keeps), cancellation: cancellation
         ).write(to: output, with: kept)
-    }
-
-    private func write(
-        _ planes: consuming any PlanarImage & ~Copyable, with kept: RetainedMetadata
-    ) throws -> DecodedImage.Frame {
-        guard !cancellation.isCancelled else { throw ImageError.cancelled }
-        let (layout, count) = (planes.layout, planes.byteCount)
-        let block = try output.reserve(count + kept.byteCount)
-        do {
-            try planes.write(to: block.bytes, cancellation)
-        } catch {
-            output.discard(block)
-            throw error
-        }
-        return block.frame(layout, bytes: count, with: kept)
     }
 }
 
@@ -248,7 +233,7 @@ extension DecodeJob {
 extension OutputBlock {
     /// Returns a frame whose pixels are the first `count` bytes of the block, and writes the
     /// metadata behind them. The block must have space for it.
-    fileprivate func frame(
+    func frame(
         _ layout: PixelLayout, bytes count: Int, with kept: RetainedMetadata
     ) -> DecodedImage.Frame {
         var layout = layout

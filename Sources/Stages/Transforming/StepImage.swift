@@ -6,17 +6,17 @@ import Zimg
 /// An image in the pipeline.
 struct StepImage {
     /// The pixels: 8-bit sRGB or gray, or in the job's sample format, with straight alpha.
-    let image: VipsImage
+    private(set) var image: VipsImage
     /// The nominal size, which is the unit of geometry. The image may have fewer pixels if the
     /// decoder reduced it.
-    let size: PixelSize
+    private(set) var size: PixelSize
     /// The area of the image with content.
-    let active: ActiveRegion
+    private(set) var active: ActiveRegion
     /// Resamples the image, and has the job's cancellation flag.
     let sampler: PlaneSampler
 
     /// Whether every pixel is opaque, with or without an alpha band.
-    let isOpaque: Bool
+    private(set) var isOpaque: Bool
 
     /// Without an active region, the image has its nominal size and content everywhere.
     init(
@@ -70,10 +70,50 @@ struct StepImage {
 
     /// Computes the pixels, for steps that read them in any order.
     func computed() throws -> StepImage {
-        let copy = try image.copiedToMemory()
-        copy.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
-        return StepImage(
-            copy, size: size, active: active, isOpaque: isOpaque, sampler: sampler)
+        var computed = self
+        computed.image = try image.copiedToMemory()
+        computed.image.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
+        return computed
+    }
+
+    /// Returns an image of the same geometry with other colors.
+    func recolored(_ image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
+        var recolored = self
+        (recolored.image, recolored.isOpaque) = (image, isOpaque ?? self.isOpaque)
+        return recolored
+    }
+
+    /// Rotates clockwise by 1, 2 or 3 quarter turns, including areas without content.
+    func turned(quarters: Int) throws -> StepImage {
+        var turned = self
+        turned.image = try image.rotated(quarters: quarters)
+        let right = Double(image.width) - active.left - active.width
+        let bottom = Double(image.height) - active.top - active.height
+        switch quarters {
+        case 1: (turned.active.left, turned.active.top) = (bottom, active.left)
+        case 2: (turned.active.left, turned.active.top) = (right, bottom)
+        default: (turned.active.left, turned.active.top) = (active.top, right)
+        }
+        if quarters % 2 == 1 {
+            turned.size = size.transposed
+            (turned.active.width, turned.active.height) = (active.height, active.width)
+        }
+        return turned
+    }
+
+    /// Exchanges left and right, top and bottom, or both.
+    func flipped(horizontally: Bool, vertically: Bool) throws -> StepImage {
+        // Rows are read from last to first, so they must be computed before.
+        var flipped = vertically ? try computed() : self
+        if horizontally {
+            flipped.image = try flipped.image.flippedHorizontally()
+            flipped.active.left = Double(image.width) - active.left - active.width
+        }
+        if vertically {
+            flipped.image = try flipped.image.flippedVertically()
+            flipped.active.top = Double(image.height) - active.top - active.height
+        }
+        return flipped
     }
 }
 

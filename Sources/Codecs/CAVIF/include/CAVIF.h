@@ -16,6 +16,7 @@ typedef enum {
     CAVIF_UNSUPPORTED = 2,
 } cavif_status;
 
+// The values are those of PlaneSubsampling.
 typedef enum {
     CAVIF_GRAY = 0,
     CAVIF_420,
@@ -85,7 +86,7 @@ typedef struct {
     int transfer;
     int matrix;
     int is_limited;
-    // Chroma siting: 0 unspecified, 1 at the left luma samples, 2 at the top left luma sample.
+    // AVIFPicture.Siting: 0 unspecified, 1 at the left luma samples, 2 at the top left luma sample.
     int siting;
     // Whether only a part is displayed. The next four values are that part, or 0 if it's invalid.
     int is_cropped;
@@ -95,7 +96,8 @@ typedef struct {
     int crop_height;
     // Counterclockwise quarter turns.
     int turns;
-    // Applied after the turns: 0 none, 1 top and bottom swapped, 2 left and right swapped.
+    // AVIFPicture.Mirroring, applied after the turns: 0 none, 1 top and bottom swapped, 2 left and
+    // right swapped.
     int mirrored;
 } cavif_picture;
 

@@ -55,6 +55,7 @@ const void *cvips_pixels(cvips_image in, size_t *count);
 int cvips_write(cvips_image in, void *pixels, size_t count);
 
 // header.c
+// The values are those of VipsHeader.Color and VipsHeader.Samples.
 typedef enum {
     CVIPS_COLOR_OTHER = 0,
     CVIPS_COLOR_GRAY,

@@ -291,7 +291,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
                 == source.storedSize
         else { return nil }
         var (planes, end): ([PixelPlane], Int) = ([], 0)
-        for index in 0..<picture.planeCount {
+        for index in 0..<picture.chroma.planeCount {
             let plane = Self.plane(index, of: picture, at: end)
             planes.append(plane)
             end += plane.stride * Self.paddedRows(index, of: picture)

@@ -70,6 +70,23 @@ protocol PlanarImage: ~Copyable {
     ) throws
 }
 
+extension PlanarImage where Self: ~Copyable {
+    /// Writes the planes to a block of `output`, followed by kept metadata.
+    consuming func write(
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame {
+        let (layout, count) = (layout, byteCount)
+        let block = try output.reserve(count + kept.byteCount)
+        do {
+            try write(to: block.bytes, cancellation)
+        } catch {
+            output.discard(block)
+            throw error
+        }
+        return block.frame(layout, bytes: count, with: kept)
+    }
+}
+
 extension PixelPlane {
     /// Returns the row stride of a plane in bytes, aligned for vector code.
     static func stride(_ columns: Int) -> Int { (columns + 63) / 64 * 64 }

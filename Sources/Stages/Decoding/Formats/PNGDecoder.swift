@@ -1,3 +1,4 @@
+import CodecSupport
 import Model
 import PNG
 import Vips

@@ -50,9 +50,8 @@ struct Encoder {
         let spec = try spec(spec(besideGray: lane.isGray)) { () throws(ImageError) in
             try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
         }
-        var encoded = try write(lane.plan.size, bands: 1, spec, to: output) { spec, writer in
-            try encoder.encode(lane, spec, to: writer)
-            try encoder.embed(spec.embedded, in: writer)
+        var encoded = try write(lane.plan.size, bands: 1, spec, to: output) {
+            try encoder.encode(lane, $0, to: $1)
             return false
         }
         encoded.account.isPlanar = true
@@ -72,10 +71,8 @@ struct Encoder {
             try current.resampled(to: EmbeddedThumbnail.size(of: current.size))
         }
         let bytes = bands * spec.samples.bytes
-        return try write(current.size, bands: bytes, spec, to: output) { spec, writer in
-            let hasAlpha = try encoder.encode(image, spec, to: writer)
-            try encoder.embed(spec.embedded, in: writer)
-            return hasAlpha
+        return try write(current.size, bands: bytes, spec, to: output) {
+            try encoder.encode(image, $0, to: $1)
         }
     }
 
@@ -87,11 +84,7 @@ struct Encoder {
         spec.samples = .standard
         return try write(
             frames.size, bands: StepFrames.bands, spec, frames: frames.count, to: output
-        ) { spec, writer in
-            let hasAlpha = try encoder.encode(frames, spec, to: writer)
-            try encoder.embed(spec.embedded, in: writer)
-            return hasAlpha
-        }
+        ) { try encoder.encode(frames, $0, to: $1) }
     }
 
     private var embedsThumbnail: Bool {
@@ -131,19 +124,20 @@ struct Encoder {
         return copy
     }
 
-    /// Writes the output of `body` to a block for the outcome; `body` returns whether the output
-    /// has alpha.
-    private func write<Space: OutputSpace>(
+    /// Writes the output of `body` and the embedded metadata to a block for the outcome; `body`
+    /// returns whether the output has alpha.
+    private func write(
         _ size: PixelSize, bands: Int, _ spec: EncodingSpecification, frames: Int = 1,
-        to output: Space,
-        _ body: @escaping (EncodingSpecification, BlockWriter<Space>) throws -> Bool
+        to output: some OutputSpace, _ body: (EncodingSpecification, BlockWriter) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
         let writer = try BlockWriter(output, estimate: encoder.estimate(size, bands: bands, spec))
         do {
-            let attempts = EncodingAttempts(
-                spec: spec, hasLossyQuality: hasLossyQuality, body: body)
-            let outcome = try attempts.run(writer)
+            let outcome = try outcome(of: spec, writer) { spec in
+                let hasAlpha = try body(spec, writer)
+                try encoder.embed(spec.embedded, in: writer)
+                return hasAlpha
+            }
             let info = ImageInfo(
                 format: encoder.format, size: size,
                 pages: Self.frames(in: writer.bytes, of: frames),
@@ -164,10 +158,6 @@ struct Encoder {
         guard most > 1 else { return 1 }
         let map = AnimationMap(bytes.bindMemory(to: UInt8.self).span, framesMax: most)
         return max(1, map?.frames.count ?? 1)
-    }
-
-    private var hasLossyQuality: Bool {
-        encoder.format.traits.output?.hasLossyQuality(spec.options) == true
     }
 
     /// Rejects sizes that the format can't represent.
@@ -217,65 +207,55 @@ extension VipsImage {
     }
 }
 
-/// Encodes one image, repeatedly with lower quality if the output has a size limit.
-struct EncodingAttempts<Space: OutputSpace> {
-    let spec: EncodingSpecification
-    /// Whether the file size depends on the quality.
-    let hasLossyQuality: Bool
-    /// Writes the image and returns whether the output has alpha.
-    let body: (EncodingSpecification, BlockWriter<Space>) throws -> Bool
-
-    /// The result of the attempts.
-    struct Outcome {
+extension Encoder {
+    /// One encoding of an image.
+    private struct Attempt {
+        var bytes: [UInt8] = []
         let hasAlpha: Bool
-        let count: Int
         /// The quality of the image, if a size limit determined it.
         var quality: Int?
-    }
-
-    /// Leaves the best image within the size limit in the writer; if none fits, the smallest.
-    func run(_ writer: BlockWriter<Space>) throws -> Outcome {
-        let hasAlpha = try body(spec, writer)
-        guard hasLossyQuality, let limit = spec.options.maxBytes else {
-            return Outcome(hasAlpha: hasAlpha, count: 1, quality: nil)
-        }
-        guard writer.bytes.count > limit else {
-            return Outcome(hasAlpha: hasAlpha, count: 1, quality: spec.quality)
-        }
+        /// The number of attempts so far.
         var count = 1
-        let first = (Array(writer.bytes), hasAlpha, spec.quality)
-        let best = try best(atMost: limit, after: first, writer, &count)
-        writer.restart()
-        guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
-            throw ImageError(.internalError, "reserved space must remain available")
-        }
-        return Outcome(hasAlpha: best.hasAlpha, count: count, quality: best.quality)
     }
 
-    private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool, quality: Int)
-
-    /// Returns the best attempt that fits, else the smallest. The first one and those of
-    /// `QualitySearch` are at most `triesMax` attempts.
-    private func best(
-        atMost limit: Int, after first: Attempt, _ writer: BlockWriter<Space>, _ count: inout Int
+    /// Encodes an image, repeatedly with lower quality if the output has a size limit. Leaves the
+    /// best image within the limit in the writer; if none fits, the smallest.
+    ///
+    /// - Parameter body: Writes the image and returns whether the output has alpha.
+    private func outcome(
+        of spec: EncodingSpecification, _ writer: BlockWriter,
+        _ body: (EncodingSpecification) throws -> Bool
     ) throws -> Attempt {
-        var best: Attempt?
-        var smallest = first
-        var search = QualitySearch(below: spec.quality)
+        var first = Attempt(hasAlpha: try body(spec))
+        guard encoder.format.traits.output?.hasLossyQuality(spec.options) == true,
+            let limit = spec.options.maxBytes
+        else { return first }
+        first.quality = spec.quality
+        guard writer.bytes.count > limit else { return first }
+        first.bytes = Array(writer.bytes)
+        // The first attempt and those of the search are at most `triesMax`.
+        var (count, best, smallest) = (1, Attempt?.none, first)
+        var (spec, search) = (spec, QualitySearch(below: spec.quality))
         while let quality = search.next {
             if spec.cancellation.isCancelled { throw ImageError.cancelled }
             writer.restart()
             count += 1
-            var spec = spec
             spec.options.quality = quality
-            let hasAlpha = try body(spec, writer)
-            let fits = writer.bytes.count <= limit
-            let attempt = (Array(writer.bytes), hasAlpha, quality)
+            let hasAlpha = try body(spec)
+            let attempt = Attempt(
+                bytes: Array(writer.bytes), hasAlpha: hasAlpha, quality: quality)
+            let fits = attempt.bytes.count <= limit
             if fits { best = attempt }
-            if attempt.0.count < smallest.bytes.count { smallest = attempt }
+            if attempt.bytes.count < smallest.bytes.count { smallest = attempt }
             search.found(fits: fits)
         }
-        return best ?? smallest
+        var chosen = best ?? smallest
+        chosen.count = count
+        writer.restart()
+        guard chosen.bytes.withUnsafeBytes({ writer.append($0) }) else {
+            throw ImageError(.internalError, "reserved space must remain available")
+        }
+        return chosen
     }
 }
 
@@ -300,8 +280,8 @@ struct QualitySearch {
 }
 
 /// Collects bytes in a growing block.
-final class BlockWriter<Space: OutputSpace> {
-    private let space: Space
+final class BlockWriter {
+    private let space: any OutputSpace
     private var block: OutputBlock
     private var count = 0
     /// The size of the memory returned by `next`, including the bytes before it.
@@ -311,7 +291,7 @@ final class BlockWriter<Space: OutputSpace> {
     private(set) var failure: ImageError?
 
     /// - Parameter estimate: The expected size; a wrong estimate costs a copy.
-    init(_ space: Space, estimate: Int) throws(ImageError) {
+    init(_ space: any OutputSpace, estimate: Int) throws(ImageError) {
         self.space = space
         block = try space.reserve(max(4096, estimate))
     }
@@ -324,14 +304,13 @@ final class BlockWriter<Space: OutputSpace> {
         return true
     }
 
-    /// Inserts bytes at `place`; returns false if there is no space for them.
-    func insert(_ bytes: [UInt8], at place: Int) -> Bool {
-        guard grow(by: bytes.count) else { return false }
+    /// Inserts bytes at `place`; throws if there is no space for them.
+    func insert(_ bytes: [UInt8], at place: Int) throws {
+        guard grow(by: bytes.count) else { throw ImageError.noRoom }
         let behind = UnsafeMutableRawBufferPointer(rebasing: block.bytes[(place + bytes.count)...])
         behind.copyMemory(from: UnsafeRawBufferPointer(rebasing: self.bytes[place...]))
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[place...]).copyBytes(from: bytes)
         written(count + bytes.count)
-        return true
     }
 
     /// Returns memory for at least `minimum` more bytes, which count as written at the next call;

@@ -15,24 +15,23 @@ protocol FormatEncoder: Sendable {
 
     /// Writes planes; only called if the row states that the format supports them.
     func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws
 
     /// Writes pixels, sRGB or gray (or in the sample format of the spec, with its number of
     /// bytes), without alpha if the format has none; returns whether the output has alpha.
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool
 
     /// Writes frames; only called if the row states that the format supports them. Returns whether
     /// the output has alpha.
     func encode(
-        _ frames: StepFrames, _ spec: EncodingSpecification,
-        to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool
 
     /// Embeds these parts in the output, unless `encode` has done so.
-    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws
 }
 
 extension FormatEncoder {
@@ -43,17 +42,16 @@ extension FormatEncoder {
 
     func takesPlanes(_ options: OutputOptions) -> Bool { true }
 
-    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {}
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws {}
 
     func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws {
         throw ImageError(.internalError, "\(format.name) cannot be encoded from planes")
     }
 
     func encode(
-        _ frames: StepFrames, _ spec: EncodingSpecification,
-        to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         throw ImageError(.internalError, "\(format.name) does not support frames")
     }
@@ -87,6 +85,13 @@ struct EncodingSpecification {
     /// Returns the requested effort, else the format's default; 0 if it has none.
     func effort(_ format: ImageFormat) -> Int {
         format.traits.output?.efforts?.effective(options.effort) ?? 0
+    }
+}
+
+extension VipsImage {
+    /// Encodes to a writer; fails with `refused` if it has no space.
+    func save(_ encoding: VipsEncoding, to writer: BlockWriter) throws(VipsError) {
+        try save(encoding) { writer.append($0) }
     }
 }
 
@@ -124,18 +129,19 @@ struct GIFFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         // For pixels with alpha, libvips always writes a transparent color, whether it is used or
         // not.
         try save(image.withoutAlpha(whereAllIsAtLeast: leastOfOpaque), spec, to: writer)
-        return GIFBlocks.haveTransparency(writer.bytes)
+        // The transparent color that the extension before the frame declares.
+        let map = AnimationMap(writer.bytes.bindMemory(to: UInt8.self).span, framesMax: 1)
+        return map?.frames.first?.mayBeTransparent == true
     }
 
     /// libvips takes all frames as one image in memory.
     func encode(
-        _ frames: StepFrames, _ spec: EncodingSpecification,
-        to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let rows = frames.size.height * frames.count
         guard rows <= VipsImage.sideMax else {
@@ -166,43 +172,18 @@ struct GIFFormatEncoder: FormatEncoder {
     }
 
     private func save(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws(VipsError) {
         try image.save(
             .gif(
                 bits: bits(spec.options.colors ?? 256),
                 dither: Double(spec.options.dither) / 100, effort: spec.effort(format),
-                interlaced: spec.options.isProgressive)
-        ) { writer.append($0) }
+                interlaced: spec.options.isProgressive), to: writer)
     }
 
     /// Returns the largest bit depth with at most this many colors.
     private func bits(_ colors: Int) -> Int {
         (1...8).last { 1 << $0 <= colors } ?? 1
-    }
-}
-
-/// Parses the blocks of a GIF that was just written (GIF89a).
-enum GIFBlocks {
-    /// Returns whether a graphic control extension declares a transparent color (GIF89a, 23).
-    static func haveTransparency(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count > 13 else { return false }
-        var offset = 13 + paletteBytes(bytes[10])
-        while offset + 4 < bytes.count, bytes[offset] == extensionMark {
-            if bytes[offset + 1] == graphicControl { return bytes[offset + 3] & 1 == 1 }
-            offset += 2
-            while offset < bytes.count, bytes[offset] != 0 { offset += 1 + Int(bytes[offset]) }
-            offset += 1
-        }
-        return false
-    }
-
-    private static let extensionMark: UInt8 = 0x21
-    private static let graphicControl: UInt8 = 0xF9
-
-    /// Returns the size of the color table declared by the screen's flags.
-    private static func paletteBytes(_ flags: UInt8) -> Int {
-        flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }
 }
 
@@ -214,7 +195,7 @@ struct JXLFormatEncoder: FormatEncoder {
     private static let qualityMin = 5
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let profile = spec.embedded.profile
         let embedding = try image.embedding(profile: profile, xmp: [])
@@ -236,14 +217,13 @@ struct JXLFormatEncoder: FormatEncoder {
 
     private func save(
         _ image: VipsImage, _ spec: EncodingSpecification, embedsMetadata: Bool,
-        to writer: BlockWriter<some OutputSpace>
+        to writer: BlockWriter
     ) throws(VipsError) {
         try image.save(
             .jxl(
                 quality: max(Self.qualityMin, spec.quality),
                 lossless: spec.options.isWithoutLoss, effort: spec.effort(format),
-                embedsMetadata: embedsMetadata)
-        ) { writer.append($0) }
+                embedsMetadata: embedsMetadata), to: writer)
     }
 }
 
@@ -257,12 +237,11 @@ struct TIFFFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let parts = spec.embedded
         try image.embedding(profile: parts.profile, xmp: parts.xmp).save(
-            .tiff(predicts: spec.isPhotograph, embedsMetadata: !parts.isEmpty)
-        ) { writer.append($0) }
+            .tiff(predicts: spec.isPhotograph, embedsMetadata: !parts.isEmpty), to: writer)
         return image.header.hasAlpha
     }
 }
@@ -276,7 +255,7 @@ struct PAMFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let header = PixelMapHeader(size: image.header.size, bands: image.header.bands)
         guard let samples = header.sampleCount else {

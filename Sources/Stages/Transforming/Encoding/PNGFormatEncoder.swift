@@ -13,48 +13,43 @@ struct PNGFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let header = image.header
-        let level = spec.options.compression ?? (spec.isPhotograph ? 1 : 6)
+        let level = level(spec)
         let palette = palette(spec.options)
         let isPlain = palette == nil && !spec.options.isProgressive
         let bytes = header.width * header.height * header.bands * header.bytesPerBand
-        guard isPlain, bytes <= Self.bytesAtOnce(level) else {
+        if isPlain, bytes <= Self.bytesAtOnce(level) {
+            var png = PNGWriter(
+                size: header.size, bands: header.bands, bytesPerBand: header.bytesPerBand, spec,
+                to: writer)
+            try image.withMemory {
+                try png.begin()
+                try png.pixels($0, of: PixelRect(x: 0, y: 0, size: header.size), level: level)
+                try png.chunk("IEND", [])
+            }
+        } else {
             // Palette indexes aren't continuous, so filters don't help.
             let isFiltered = spec.isPhotograph && palette == nil
             try image.save(
                 .png(
                     compression: min(level, 9), filter: isFiltered ? .sub : .none,
-                    interlaced: spec.options.isProgressive, palette: palette)
-            ) { writer.append($0) }
-            try addColors(spec.samples, to: writer)
-            return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
+                    interlaced: spec.options.isProgressive, palette: palette), to: writer)
         }
-        let png = PNGWriter(
-            size: header.size, bands: header.bands, bytesPerBand: header.bytesPerBand,
-            filter: spec.isPhotograph ? .adaptive : .none, level: level,
-            cancellation: spec.cancellation)
-        try image.withMemory { try png.write($0, to: writer) }
-        try addColors(spec.samples, to: writer)
-        return header.hasAlpha
+        if let hdr = spec.samples.hdr {
+            try writer.insert(PNGEmbeddedMetadata.of(hdr), at: PNGEmbeddedMetadata.place)
+        }
+        return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
     }
 
-    /// Adds the color information of high dynamic range.
-    private func addColors(
-        _ samples: SampleForm, to writer: BlockWriter<some OutputSpace>
-    ) throws {
-        guard let hdr = samples.hdr else { return }
-        guard writer.insert(PNGEmbeddedMetadata.of(hdr), at: PNGEmbeddedMetadata.place) else {
-            throw ImageError.noRoom
-        }
-    }
-
-    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws {
         guard !parts.isEmpty else { return }
-        guard writer.insert(try PNGEmbeddedMetadata.of(parts), at: PNGEmbeddedMetadata.place) else {
-            throw ImageError.noRoom
-        }
+        try writer.insert(PNGEmbeddedMetadata.of(parts), at: PNGEmbeddedMetadata.place)
+    }
+
+    private func level(_ spec: EncodingSpecification) -> Int {
+        spec.options.compression ?? (spec.isPhotograph ? 1 : 6)
     }
 
     /// Returns a palette with at most the requested number of colors; PNG supports 2, 4, 16 or 256.
@@ -94,59 +89,93 @@ enum PNGChunks {
     }
 }
 
-/// Writes a PNG (PNG 1.2): one IHDR, one IDAT, one IEND.
+/// Writes a PNG (PNG 1.2), or an animated one, chunk by chunk.
 struct PNGWriter {
-    let size: PixelSize
+    private let size: PixelSize
     /// 1 for gray, 2 for gray and alpha, 3 for sRGB, 4 for sRGB and alpha.
-    let bands: Int
+    private let bands: Int
     /// 1, or 2 in native byte order.
-    let bytesPerBand: Int
-    let filter: PNGFilter
-    /// The libdeflate level, 1 to 12.
-    let level: Int
-    let cancellation: CancellationFlag
+    private let bytesPerBand: Int
+    private let filter: PNGFilter
+    private let cancellation: CancellationFlag
+    private let writer: BlockWriter
+    private var written = 0
 
-    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    private static let headerBytes = 13
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// The size of a chunk's length, type and checksum.
+    private static let chunkBytes = 12
 
-    /// - Parameter pixels: rows without padding.
-    func write(
-        _ pixels: UnsafeRawBufferPointer, to writer: BlockWriter<some OutputSpace>
+    init(
+        size: PixelSize, bands: Int, bytesPerBand: Int = 1, _ spec: EncodingSpecification,
+        to writer: BlockWriter
+    ) {
+        (self.size, self.bands, self.bytesPerBand) = (size, bands, bytesPerBand)
+        filter = spec.isPhotograph ? .adaptive : .none
+        (cancellation, self.writer) = (spec.cancellation, writer)
+    }
+
+    /// Writes the signature and the header.
+    mutating func begin() throws {
+        let colorType: [UInt8] = [0, 4, 2, 6]
+        let header =
+            Self.big(size.width) + Self.big(size.height)
+            + [UInt8(8 * bytesPerBand), colorType[bands - 1], 0, 0, 0]
+        try append(Self.signature + CRC32.pngChunk("IHDR", header))
+    }
+
+    mutating func chunk(_ type: String, _ data: [UInt8]) throws {
+        try append(CRC32.pngChunk(type, data))
+    }
+
+    /// Writes a chunk with an area of the image, filtered and compressed.
+    ///
+    /// - Parameters:
+    ///   - pixels: All pixels, in rows without padding.
+    ///   - number: Bytes before the compressed ones.
+    ///   - level: The libdeflate level, 1 to 12.
+    mutating func pixels(
+        _ pixels: UnsafeRawBufferPointer, of area: PixelRect, as type: String = "IDAT",
+        after number: [UInt8] = [], level: Int
     ) throws {
-        let row = size.width * bands * bytesPerBand
+        let step = bands * bytesPerBand
+        let (row, stride) = (area.size.width * step, size.width * step)
         let filtered = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: (row + 1) * size.height, alignment: 64)
+            byteCount: (row + 1) * area.size.height, alignment: 64)
         defer { filtered.deallocate() }
         let ordered = bytesPerBand == 2 ? Self.bigEndianSamples(of: pixels) : nil
         defer { ordered?.deallocate() }
+        let samples = ordered.map { UnsafeRawBufferPointer($0) } ?? pixels
         filter.apply(
-            to: ordered.map { UnsafeRawBufferPointer($0) } ?? pixels, above: nil,
-            count: size.height, columns: row, stride: row, step: bands * bytesPerBand,
+            to: UnsafeRawBufferPointer(rebasing: samples[(area.y * stride + area.x * step)...]),
+            above: nil, count: area.size.height, columns: row, stride: stride, step: step,
             into: filtered)
         if cancellation.isCancelled { throw ImageError.cancelled }
         let compressor = try ZlibCompressor(level: level)
         let bound = compressor.bound(filtered.count)
-        let overhead = Self.signature.count + Self.headerBytes + 3 * PNGChunkWriter.overhead
-        guard let memory = writer.next(overhead + bound) else { throw ImageError.cancelled }
-        var chunks = PNGChunkWriter(memory)
-        chunks.append(Self.signature)
-        chunks.chunk("IHDR", header)
-        try chunks.chunk("IDAT") { target in
-            guard
-                let count = compressor.compress(
-                    UnsafeRawBufferPointer(filtered),
-                    into: UnsafeMutableRawBufferPointer(rebasing: target.prefix(bound)))
-            else { throw ImageError(.internalError, "libdeflate exceeded its own bound") }
-            return count
+        let head = Array(type.utf8) + number
+        // The last chunk fits behind it without another allocation.
+        guard let memory = writer.next(bound + number.count + 2 * Self.chunkBytes) else {
+            throw ImageError.noRoom
         }
-        chunks.chunk("IEND", [])
-        writer.written(chunks.count)
+        let target = UnsafeMutableRawBufferPointer(rebasing: memory[(4 + head.count)...])
+        guard
+            let count = compressor.compress(
+                UnsafeRawBufferPointer(filtered),
+                into: UnsafeMutableRawBufferPointer(rebasing: target.prefix(bound)))
+        else { throw ImageError(.internalError, "libdeflate exceeded its own bound") }
+        memory.copyBytes(from: Self.big(number.count + count) + head)
+        let signed = UnsafeRawBufferPointer(rebasing: memory[4..<(4 + head.count + count)])
+        UnsafeMutableRawBufferPointer(rebasing: target[count...])
+            .copyBytes(from: Self.big(Int(CRC32.of(signed))))
+        written += number.count + count + Self.chunkBytes
+        writer.written(written)
     }
 
-    private var header: [UInt8] {
-        let colorType: [UInt8] = [0, 4, 2, 6]
-        return Self.bigEndian(size.width) + Self.bigEndian(size.height)
-            + [UInt8(8 * bytesPerBand), colorType[bands - 1], 0, 0, 0]
+    private mutating func append(_ bytes: [UInt8]) throws {
+        guard let memory = writer.next(bytes.count) else { throw ImageError.noRoom }
+        memory.copyBytes(from: bytes)
+        written += bytes.count
+        writer.written(written)
     }
 
     /// Returns a copy with big-endian samples.
@@ -163,47 +192,8 @@ struct PNGWriter {
         return copy
     }
 
-    static func bigEndian(_ number: Int) -> [UInt8] {
+    static func big(_ number: Int) -> [UInt8] {
         withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
-    }
-}
-
-/// Writes PNG chunks to memory.
-struct PNGChunkWriter {
-    /// The size of a chunk's length, type and checksum.
-    static let overhead = 12
-
-    private let memory: UnsafeMutableRawBufferPointer
-    private(set) var count = 0
-
-    /// `memory` must have space for everything that will be written.
-    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
-
-    mutating func append(_ bytes: [UInt8]) {
-        UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyBytes(from: bytes)
-        count += bytes.count
-    }
-
-    mutating func chunk(_ type: String, _ data: [UInt8]) {
-        append(CRC32.pngChunk(type, data))
-    }
-
-    /// Writes a chunk; `body` writes its data and returns the number of bytes.
-    mutating func chunk(
-        _ type: String, _ body: (UnsafeMutableRawBufferPointer) throws -> Int
-    ) throws {
-        let start = count
-        append([0, 0, 0, 0] + Array(type.utf8))
-        let length = try body(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
-        count += length
-        UnsafeMutableRawBufferPointer(rebasing: memory[start...])
-            .copyBytes(from: PNGWriter.bigEndian(length))
-        sign(from: start + 4)
-    }
-
-    private mutating func sign(from start: Int) {
-        let signed = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[start..<count])
-        append(PNGWriter.bigEndian(Int(CRC32.of(signed))))
     }
 }
 
@@ -211,8 +201,7 @@ struct PNGChunkWriter {
 /// changed area.
 extension PNGFormatEncoder {
     func encode(
-        _ frames: StepFrames, _ spec: EncodingSpecification,
-        to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         guard spec.options.colors == nil, !spec.options.isProgressive else {
             throw ImageError.step(
@@ -220,107 +209,44 @@ extension PNGFormatEncoder {
                 "an animated png supports neither a palette nor interlacing: leave out colors and "
                     + "progressive")
         }
-        var png = AnimatedPNGWriter(
-            frames: frames, filter: spec.isPhotograph ? .adaptive : .none,
-            level: spec.options.compression ?? (spec.isPhotograph ? 1 : 6), writer: writer)
+        let (big, wanted) = (PNGWriter.big, level(spec))
+        var png = PNGWriter(size: frames.size, bands: StepFrames.bands, spec, to: writer)
         try png.begin()
-        var before: [UInt8] = []
+        try png.chunk(
+            "acTL", big(frames.count) + big(frames.times.plays(atMost: Int(Int32.max))))
+        var (before, sequence): ([UInt8], Int) = ([], 0)
         for index in 0..<frames.count {
             try frames.withPixels(of: index) { pixels in
                 if spec.cancellation.isCancelled { throw ImageError.cancelled }
                 let area = before.withUnsafeBytes { before in
                     ChangedArea.of(pixels, before: before, frames.size)
                 }
-                try png.add(pixels, area, at: index)
+                try png.chunk("fcTL", control(area, index, sequence, frames.times))
+                let bytes = (StepFrames.bands * area.size.width + 1) * area.size.height
+                // Compressing a frame can't be canceled, so a large one uses a lower level.
+                let level = [wanted, 6, 1].first {
+                    $0 <= wanted && bytes <= Self.bytesAtOnce($0)
+                }
+                try png.pixels(
+                    pixels, of: area, as: index == 0 ? "IDAT" : "fdAT",
+                    after: index == 0 ? [] : big(sequence + 1), level: level ?? 1)
+                sequence += index == 0 ? 1 : 2
                 before = Array(pixels)
             }
         }
-        try png.end()
+        try png.chunk("IEND", [])
         return true
     }
-}
-
-/// Writes the chunks of frames one after the other.
-private struct AnimatedPNGWriter<Space: OutputSpace> {
-    let frames: StepFrames
-    let filter: PNGFilter
-    /// The libdeflate level, 1 to 12.
-    let level: Int
-    let writer: BlockWriter<Space>
-    private var sequence = 0
-    private var written = 0
-
-    init(frames: StepFrames, filter: PNGFilter, level: Int, writer: BlockWriter<Space>) {
-        (self.frames, self.filter, self.level, self.writer) = (frames, filter, level, writer)
-    }
-
-    mutating func begin() throws {
-        let header = Self.big(frames.size.width) + Self.big(frames.size.height) + [8, 6, 0, 0, 0]
-        let plays = frames.times.plays(atMost: Int(Int32.max))
-        let counts = Self.big(frames.count) + Self.big(plays)
-        try append(128) { chunks in
-            chunks.append(PNGWriter.signature)
-            chunks.chunk("IHDR", header)
-            chunks.chunk("acTL", counts)
-        }
-    }
-
-    /// Adds a frame whose area replaces the previous contents.
-    mutating func add(_ pixels: UnsafeRawBufferPointer, _ area: PixelRect, at index: Int) throws {
-        let row = StepFrames.bands * area.size.width
-        let filtered = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: (row + 1) * area.size.height, alignment: 64)
-        defer { filtered.deallocate() }
-        let start = StepFrames.bands * (area.y * frames.size.width + area.x)
-        filter.apply(
-            to: UnsafeRawBufferPointer(rebasing: pixels[start...]), above: nil,
-            count: area.size.height, columns: row, stride: StepFrames.bands * frames.size.width,
-            step: StepFrames.bands, into: filtered)
-        let compressor = try ZlibCompressor(level: Self.level(level, filtered.count))
-        let bound = compressor.bound(filtered.count)
-        let control = control(area, index)
-        let number = index == 0 ? [] : Self.big(sequence + 1)
-        try append(bound + 128) { chunks in
-            chunks.chunk("fcTL", control)
-            try chunks.chunk(index == 0 ? "IDAT" : "fdAT") { target in
-                target.copyBytes(from: number)
-                let room = UnsafeMutableRawBufferPointer(
-                    rebasing: target[number.count..<number.count + bound])
-                guard
-                    let count = compressor.compress(UnsafeRawBufferPointer(filtered), into: room)
-                else { throw ImageError(.internalError, "libdeflate exceeded its own bound") }
-                return number.count + count
-            }
-        }
-        sequence += index == 0 ? 1 : 2
-    }
-
-    mutating func end() throws { try append(16) { $0.chunk("IEND", []) } }
 
     /// Size, position and duration; the area replaces the previous contents and isn't disposed.
-    private func control(_ area: PixelRect, _ index: Int) -> [UInt8] {
-        let (numerator, denominator) = frames.times.fraction(index)
+    private func control(
+        _ area: PixelRect, _ index: Int, _ sequence: Int, _ times: FrameTimes
+    ) -> [UInt8] {
+        let (numerator, denominator) = times.fraction(index)
         let numbers = [sequence, area.size.width, area.size.height, area.x, area.y]
-        return numbers.flatMap(Self.big) + Self.big(numerator).suffix(2)
-            + Self.big(denominator).suffix(2) + [0, 0]
+        return numbers.flatMap(PNGWriter.big) + PNGWriter.big(numerator).suffix(2)
+            + PNGWriter.big(denominator).suffix(2) + [0, 0]
     }
-
-    private mutating func append(
-        _ bytes: Int, _ body: (inout PNGChunkWriter) throws -> Void
-    ) throws {
-        guard let memory = writer.next(bytes) else { throw ImageError.noRoom }
-        var chunks = PNGChunkWriter(memory)
-        try body(&chunks)
-        written += chunks.count
-        writer.written(written)
-    }
-
-    /// Compressing a frame can't be canceled, so a large one uses a lower level.
-    private static func level(_ level: Int, _ bytes: Int) -> Int {
-        [level, 6, 1].first { $0 <= level && bytes <= PNGFormatEncoder.bytesAtOnce($0) } ?? 1
-    }
-
-    private static func big(_ number: Int) -> [UInt8] { PNGWriter.bigEndian(number) }
 }
 
 /// The area in which a frame differs from the previous one.

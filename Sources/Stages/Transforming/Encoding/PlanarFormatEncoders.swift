@@ -10,7 +10,7 @@ struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
     func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
@@ -29,21 +29,19 @@ struct JPEGFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         try image.save(
             .jpeg(
                 quality: quality(spec), progressive: spec.options.isProgressive,
                 optimized: spec.options.optimizesCoding,
-                subsampling: spec.subsamplesChroma ? .quarter : .full)
-        ) { writer.append($0) }
+                subsampling: spec.subsamplesChroma ? .quarter : .full), to: writer)
         return image.header.hasAlpha
     }
 
-    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws {
         guard !parts.isEmpty else { return }
-        let place = JPEGSegments.place(in: writer.bytes)
-        guard writer.insert(JPEGSegments.of(parts), at: place) else { throw ImageError.noRoom }
+        try writer.insert(JPEGSegments.of(parts), at: JPEGSegments.place(in: writer.bytes))
     }
 
     private func quality(_ spec: EncodingSpecification) -> Int { max(1, spec.quality) }
@@ -97,7 +95,7 @@ struct WebPFormatEncoder: FormatEncoder {
     func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
 
     func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws {
         let planes = try lane.limitedPlanes(colorsEvery: PixelSize(width: 2, height: 2))
         try withExtendedLifetime(planes) { () throws(CodecError) in
@@ -109,7 +107,7 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let colored = image.header.bands < 3 ? try image.convertedToSRGB() : image
         let header = colored.header
@@ -124,8 +122,7 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ frames: StepFrames, _ spec: EncodingSpecification,
-        to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let animation = try WebPAnimation(
             encoding(frames.size, spec), plays: frames.times.plays(atMost: 65_535))
@@ -145,7 +142,7 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 
     /// There is no chunk for IPTC.
-    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws {
         guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }
         try WebPContainer.embed(
             profile: parts.profile, exif: parts.exif, xmp: parts.xmp, in: writer.bytes
@@ -175,9 +172,9 @@ struct AVIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.avif
 
     func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws {
-        let chroma: AVIFEncoding.Chroma = lane.isGray ? .gray : chroma(spec)
+        let chroma: PlaneSubsampling = lane.isGray ? .gray : chroma(spec)
         let step = chroma == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         try withExtendedLifetime(planes) { () throws(CodecError) in
@@ -189,7 +186,7 @@ struct AVIFFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter
     ) throws -> Bool {
         let colored = try image.colored()
         let header = colored.header
@@ -203,12 +200,12 @@ struct AVIFFormatEncoder: FormatEncoder {
         }
     }
 
-    private func chroma(_ spec: EncodingSpecification) -> AVIFEncoding.Chroma {
+    private func chroma(_ spec: EncodingSpecification) -> PlaneSubsampling {
         spec.subsamplesChroma ? .yuv420 : .yuv444
     }
 
     private func encoding(
-        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ spec: EncodingSpecification
+        _ size: PixelSize, _ chroma: PlaneSubsampling, _ spec: EncodingSpecification
     ) -> AVIFEncoding {
         var encoding = AVIFEncoding(
             width: size.width, height: size.height, chroma: chroma, quality: spec.quality,

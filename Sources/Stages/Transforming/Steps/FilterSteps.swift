@@ -15,15 +15,6 @@ extension GrayscaleStep: PixelStep, ImageStep {
     }
 }
 
-extension StepImage {
-    /// Returns an image of the same geometry with other colors.
-    func recolored(_ image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
-        StepImage(
-            image, size: size, active: active, isOpaque: isOpaque ?? self.isOpaque,
-            sampler: sampler)
-    }
-}
-
 /// The weights of red, green and blue in each output color.
 struct ColorMatrix {
     /// The weights of red, green and blue in luma (BT.601), as in the first plane of a JPEG.

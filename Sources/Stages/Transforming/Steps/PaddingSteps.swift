@@ -180,51 +180,6 @@ extension RotateStep: PixelStep, ImageStep {
     }
 }
 
-extension StepImage {
-    /// Rotates clockwise by 1, 2 or 3 quarter turns, including areas without content.
-    func turned(quarters: Int) throws -> StepImage {
-        let header = image.header
-        let (right, bottom) = (
-            Double(header.width) - active.left - active.width,
-            Double(header.height) - active.top - active.height
-        )
-        let region =
-            switch quarters {
-            case 1:
-                ActiveRegion(
-                    left: bottom, top: active.left, width: active.height, height: active.width)
-            case 2:
-                ActiveRegion(
-                    left: right, top: bottom, width: active.width, height: active.height)
-            default:
-                ActiveRegion(
-                    left: active.top, top: right, width: active.height, height: active.width)
-            }
-        return StepImage(
-            try image.rotated(quarters: quarters),
-            size: quarters % 2 == 1 ? size.transposed : size, active: region, isOpaque: isOpaque,
-            sampler: sampler)
-    }
-}
-
-extension StepImage {
-    /// Exchanges left and right, top and bottom, or both.
-    func flipped(horizontally: Bool, vertically: Bool) throws -> StepImage {
-        // Rows are read from last to first, so they must be computed before.
-        let current = vertically ? try computed() : self
-        var (image, active) = (current.image, active)
-        if horizontally {
-            image = try image.flippedHorizontally()
-            active.left = Double(image.header.width) - active.left - active.width
-        }
-        if vertically {
-            image = try image.flippedVertically()
-            active.top = Double(image.header.height) - active.top - active.height
-        }
-        return StepImage(image, size: size, active: active, isOpaque: isOpaque, sampler: sampler)
-    }
-}
-
 extension FlipStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         try current.flipped(horizontally: horizontal, vertically: vertical)
