@@ -54,7 +54,8 @@ import WebP
             let planes = [y, u, v].enumerated().map { index, value in
                 let plane = PlaneSubsampling.yuv420.size(
                     ofPlane: index, size.width, size.height)
-                return Pixels(plane.width, plane.height, spare: index == 0 ? 3 : 6) { _, _, _ in value
+                return Pixels(plane.width, plane.height, spare: index == 0 ? 3 : 6) { _, _, _ in
+                    value
                 }
             }
             let decoded = try decode(encode(planes: planes, encoding))

@@ -82,11 +82,8 @@ import Zimg
         }
     }
 
-    @Test(arguments: [
-        ZimgSubsampling.yuv420, .yuv422, .yuv440, .yuv444,
-        ZimgSubsampling(horizontalLog2: 2, verticalLog2: 0),
-    ])
-    func subsampledPlanesBecomeRGBOfAnotherSizeInOnePass(subsampling: ZimgSubsampling) throws {
+    @Test(arguments: [PlaneSubsampling.yuv420, .yuv422, .yuv440, .yuv444])
+    func subsampledPlanesBecomeRGBOfAnotherSizeInOnePass(subsampling: PlaneSubsampling) throws {
         let source = ZimgFormat(width: 128, height: 96, planes: .yCbCr(subsampling))
         // A ramp in every plane, in luma coordinates: centered chroma lies on the same ramp.
         let planes = (0..<3).map { index in
@@ -142,14 +139,12 @@ import Zimg
 
     @Test func sitingOfTheTargetMovesChromaOnly() throws {
         let planes = (0..<3).map { _ in TestPlane(64, 4) { x, _ in x * 4 } }
-        func chroma(_ siting: ZimgSubsampling.Siting) throws -> [TestPlane] {
-            let subsampling = ZimgSubsampling(
-                horizontalLog2: 1, verticalLog2: 1, siting: siting)
-            return try convert(
+        func chroma(_ siting: ChromaSiting) throws -> [TestPlane] {
+            try convert(
                 planes,
                 ZimgConversion(
                     from: .init(width: 64, height: 4, planes: .yCbCr(.yuv444)),
-                    to: .init(width: 64, height: 4, planes: .yCbCr(subsampling)),
+                    to: .init(width: 64, height: 4, planes: .yCbCr(.yuv420, siting: siting)),
                     filter: .bilinear))
         }
         let center = try chroma(.center)

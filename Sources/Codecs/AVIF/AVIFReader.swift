@@ -167,16 +167,6 @@ extension [AVIFReader.Patch] {
 
 /// The stored properties of a file's primary image or frames.
 public struct AVIFPicture: Equatable, Sendable {
-    /// The position of a chroma sample relative to its pixels.
-    public enum Siting: Int32, Sendable {
-        /// Not specified by the file.
-        case unknown
-        /// Horizontally at the left pixels, vertically centered.
-        case left
-        /// At the top left pixel.
-        case topLeft
-    }
-
     /// How the pixels must be mirrored for display, after rotation.
     public enum Mirroring: Int32, Sendable {
         case none
@@ -215,8 +205,8 @@ public struct AVIFPicture: Equatable, Sendable {
     public let matrix: Int
     /// Whether black is 16 and white is 235.
     public let isLimited: Bool
-    /// The chroma siting.
-    public let siting: Siting
+    /// The chroma siting; unspecified siting is displayed as centered in practice.
+    public let siting: ChromaSiting
     /// Whether only a part is displayed (`clap`).
     public let isCropped: Bool
     /// The displayed part, before rotation; `nil` if everything is displayed or the part is
@@ -238,7 +228,7 @@ public struct AVIFPicture: Equatable, Sendable {
         transfer = Int(picture.transfer)
         matrix = Int(picture.matrix)
         isLimited = picture.is_limited != 0
-        siting = Siting(rawValue: picture.siting) ?? .unknown
+        siting = ChromaSiting(rawValue: UInt32(truncatingIfNeeded: picture.siting)) ?? .center
         isCropped = picture.is_cropped != 0
         part =
             picture.crop_width == 0

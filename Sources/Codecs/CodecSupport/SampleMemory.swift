@@ -88,6 +88,17 @@ public enum PlaneSubsampling: UInt32, Sendable {
     }
 }
 
+/// The position of a chroma sample relative to its luma samples. The values are those of
+/// `czimg_siting` and of `cavif_picture`.
+public enum ChromaSiting: UInt32, Sendable {
+    /// Centered, as in JPEG and WebP, or not specified.
+    case center
+    /// Horizontally at the left samples, vertically centered: MPEG-2.
+    case left
+    /// At the top left sample: BT.2020.
+    case topLeft
+}
+
 /// How much of an image its bytes contain. The values are those of `cjpeg_arrival`.
 public enum ArrivedPixels: UInt32, Sendable {
     /// Nothing that could be shown.

@@ -97,15 +97,10 @@ public struct JPEGPlaneDecoder: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, scansMax: Int = 500,
         coefficientBytesMax: Int = 0
     ) throws(CodecError) {
-        guard [1, 2, 4, 8].contains(reduction) else {
-            throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
-        }
         let handle = try JPEGHandle(
             bytes, scansMax: scansMax, coefficientBytesMax: coefficientBytesMax)
-        var failure = cjpeg_failure()
-        let status = cjpeg_select_planes(handle.pointer, CInt(8 / reduction), &failure)
-        guard status == CJPEG_OK else { throw CodecError(failure) }
         let pointer = handle.pointer
+        try JPEGHandle.select(reduction) { cjpeg_select_planes(pointer, $0, &$1) }
         planes = (0..<handle.header.components).map { index in
             JPEGPlane(cjpeg_plane_of(pointer, CInt(index)))
         }
@@ -163,13 +158,10 @@ public struct JPEGRowDecoder: ~Copyable {
     public init(
         beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1
     ) throws(CodecError) {
-        guard [1, 2, 4, 8].contains(reduction) else {
-            throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
-        }
         let handle = try JPEGHandle(bytes, isBeginning: true)
-        var (failure, size) = (cjpeg_failure(), cjpeg_size())
-        let status = cjpeg_select_rows(handle.pointer, CInt(8 / reduction), &size, &failure)
-        guard status == CJPEG_OK else { throw CodecError(failure) }
+        let pointer = handle.pointer
+        var size = cjpeg_size()
+        try JPEGHandle.select(reduction) { cjpeg_select_rows(pointer, $0, &size, &$1) }
         (width, height, bands) = (Int(size.width), Int(size.height), Int(size.bands))
         self.handle = handle
     }
@@ -272,6 +264,17 @@ struct JPEGHandle: ~Copyable {
 
     deinit {
         cjpeg_close(pointer)
+    }
+
+    /// Selects a size with a function of C, which takes eighths.
+    static func select(
+        _ reduction: Int, by choose: (CInt, inout cjpeg_failure) -> cjpeg_status
+    ) throws(CodecError) {
+        guard [1, 2, 4, 8].contains(reduction) else {
+            throw CodecError(kind: .internal, text: "unsupported reduction by \(reduction)")
+        }
+        var failure = cjpeg_failure()
+        guard choose(CInt(8 / reduction), &failure) == CJPEG_OK else { throw CodecError(failure) }
     }
 }
 

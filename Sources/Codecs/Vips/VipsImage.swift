@@ -1,4 +1,5 @@
 internal import CVipsShims
+private import Glibc
 
 /// An image as libvips represents it: a pipeline whose pixels are computed on demand (`write`,
 /// `copiedToMemory`, `save`).
@@ -353,14 +354,9 @@ extension VipsImage {
     /// `nil` if it's absent. The text is untrusted.
     public func text(_ name: String) -> [UInt8]? {
         withExtendedLifetime(self) {
-            guard let text = cvips_text(pointer, name) else { return nil }
-            var bytes: [UInt8] = []
-            var place = text
-            while place.pointee != 0 {
-                bytes.append(UInt8(bitPattern: place.pointee))
-                place += 1
+            cvips_text(pointer, name).map {
+                Array(UnsafeRawBufferPointer(start: $0, count: strlen($0)))
             }
-            return bytes
         }
     }
 

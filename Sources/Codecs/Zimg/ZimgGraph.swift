@@ -10,7 +10,7 @@ public struct ZimgFormat: Hashable, Sendable {
         /// R, G, B.
         case rgb
         /// Y, Cb, Cr.
-        case yCbCr(ZimgSubsampling)
+        case yCbCr(PlaneSubsampling, siting: ChromaSiting = .center)
     }
 
     /// The conversion between RGB and Y, Cb and Cr.
@@ -82,45 +82,8 @@ public struct ZimgFormat: Hashable, Sendable {
 
     /// Returns the columns and rows of a plane.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
-        guard index > 0, case .yCbCr(let subsampling) = planes else { return (width, height) }
-        return (width >> subsampling.horizontalLog2, height >> subsampling.verticalLog2)
-    }
-}
-
-/// Chroma subsampling.
-public struct ZimgSubsampling: Hashable, Sendable {
-    /// The position of a chroma sample relative to its luma samples.
-    /// The values are those of `czimg_siting`.
-    public enum Siting: UInt32, Sendable {
-        /// Centered: JPEG, WebP.
-        case center
-        /// Horizontally at the left samples, vertically centered: MPEG-2.
-        case left
-        /// At the top left sample: BT.2020.
-        case topLeft
-    }
-
-    /// The base 2 logarithm of the number of luma columns per chroma column, 0 to 2.
-    public let horizontalLog2: Int
-    /// The base 2 logarithm of the number of luma rows per chroma row, 0 to 2.
-    public let verticalLog2: Int
-    /// The chroma siting; no effect in a direction without subsampling.
-    public let siting: Siting
-
-    /// No subsampling.
-    public static let yuv444 = ZimgSubsampling(horizontalLog2: 0, verticalLog2: 0)
-    /// Half of the columns.
-    public static let yuv422 = ZimgSubsampling(horizontalLog2: 1, verticalLog2: 0)
-    /// Half of the rows.
-    public static let yuv440 = ZimgSubsampling(horizontalLog2: 0, verticalLog2: 1)
-    /// Half of both.
-    public static let yuv420 = ZimgSubsampling(horizontalLog2: 1, verticalLog2: 1)
-
-    /// Creates any subsampling.
-    public init(horizontalLog2: Int, verticalLog2: Int, siting: Siting = .center) {
-        self.horizontalLog2 = horizontalLog2
-        self.verticalLog2 = verticalLog2
-        self.siting = siting
+        guard case .yCbCr(let subsampling, _) = planes else { return (width, height) }
+        return subsampling.size(ofPlane: index, width, height)
     }
 }
 
@@ -155,20 +118,16 @@ public struct ZimgConversion: Hashable, Sendable {
     public var source: ZimgFormat
     /// The output format; its `region` must be `nil`.
     public var target: ZimgFormat
-    /// The filter for the first plane, and for all planes of RGB.
+    /// The filter for all planes.
     public var filter: ZimgFilter
-    /// The filter for the chroma planes; RGB and gray have none.
-    public var chromaFilter: ZimgFilter
 
     /// Creates a conversion. If both sizes are equal, nothing is resampled.
     public init(
-        from source: ZimgFormat, to target: ZimgFormat, filter: ZimgFilter = .lanczos3,
-        chromaFilter: ZimgFilter? = nil
+        from source: ZimgFormat, to target: ZimgFormat, filter: ZimgFilter = .lanczos3
     ) {
         self.source = source
         self.target = target
         self.filter = filter
-        self.chromaFilter = chromaFilter ?? filter
     }
 }
 
@@ -188,10 +147,10 @@ extension ZimgFormat {
         format.width = UInt32(clamping: width)
         format.height = UInt32(clamping: height)
         format.family = planes.family
-        if case .yCbCr(let subsampling) = planes {
+        if case .yCbCr(let subsampling, let siting) = planes {
             format.horizontal_log2 = UInt32(clamping: subsampling.horizontalLog2)
             format.vertical_log2 = UInt32(clamping: subsampling.verticalLog2)
-            format.siting = czimg_siting(rawValue: subsampling.siting.rawValue)
+            format.siting = czimg_siting(rawValue: siting.rawValue)
             format.matrix = matrix == .bt709 ? CZIMG_BT709 : CZIMG_BT601
         }
         format.is_limited = range == .limited ? 1 : 0
@@ -253,7 +212,7 @@ public struct ZimgGraph: ~Copyable {
         guard
             let pointer = czimg_build(
                 conversion.source.shim, conversion.target.shim, conversion.filter.shim,
-                conversion.chromaFilter.shim, codePath.shim, &failure)
+                conversion.filter.shim, codePath.shim, &failure)
         else { throw CodecError(failure) }
         self.pointer = pointer
         self.conversion = conversion

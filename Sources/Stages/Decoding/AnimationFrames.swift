@@ -15,7 +15,8 @@ extension DecodeJob {
         let lacksFrames = lacksFrames(source)
         if lacksFrames { try source.missing?.note() }
         guard source.pages > 1 || lacksFrames else { return nil }
-        try limits.check(composed: source.pages, of: source.storedSize)
+        try limits.check(
+            composedPixels: ImageLimits.product(source.storedSize.area, source.pages))
         let unreduced = limits.pixelBytesMax / 4
         let stated = FrameReduction(
             of: source, frames: source.pages, for: work.need, bytes: unreduced)

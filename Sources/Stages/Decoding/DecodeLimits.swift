@@ -109,12 +109,7 @@ extension ImageLimits {
     /// The fixed maximum of pixels in all frames, which take seconds to compose.
     private static let framePixelsMax = 2 << 30
 
-    /// Rejects frames that take too long to compose, however few pixels are kept.
-    func check(composed frames: Int, of size: PixelSize) throws(ImageError) {
-        try check(composedPixels: Self.product(size.area, frames))
-    }
-
-    /// Rejects a number of pixels that takes too long to compose.
+    /// Rejects a number of pixels that takes too long to compose, however few are kept.
     func check(composedPixels pixels: Int) throws(ImageError) {
         guard pixels <= Self.framePixelsMax else {
             throw .over(
@@ -175,7 +170,7 @@ extension ImageLimits {
     }
 
     /// Returns the product; saturates on overflow.
-    private static func product(_ left: Int?, _ right: Int) -> Int {
+    static func product(_ left: Int?, _ right: Int) -> Int {
         guard let left else { return .max }
         let (value, overflow) = left.multipliedReportingOverflow(by: right)
         return overflow ? .max : value

@@ -9,43 +9,44 @@ struct MiniaturePixels {
     static let sideMax = 100
 
     let size: PixelSize
-    /// Four samples per pixel, row by row.
-    let samples: [UInt8]
+    /// Red, green, blue and alpha of each pixel, row by row.
+    let pixels: [SIMD4<UInt8>]
 
     /// Reduces a source as far as possible in its decoder, and then here.
     init(
         _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
     ) throws {
         size = ResizeGeometry(source: source.info.size, box: Self.box, mode: .fit).scaled
-        samples = try source.pixels(at: scale, cancellation: cancellation).image
+        pixels = try source.pixels(at: scale, cancellation: cancellation).image
             .miniature(width: size.width, height: size.height)
-            .withPixels { Array($0) }
+            .withPixels { samples in
+                stride(from: 0, to: samples.count, by: 4).map { start in
+                    SIMD4((start..<start + 4).map { samples[$0] })
+                }
+            }
     }
 
     private static let box = PixelSize(width: sideMax, height: sideMax)
 
     /// What the decoder of the source must provide.
     static let need = DecodeNeed.cover(box, .fit)
+}
 
-    /// Calls `body` with the samples of each pixel.
-    func forEach(_ body: (_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) -> Void) {
-        for start in stride(from: 0, to: samples.count, by: 4) {
-            body(samples[start], samples[start + 1], samples[start + 2], samples[start + 3])
-        }
+extension SIMD4<UInt8> {
+    /// The colors weighted by alpha, and alpha.
+    fileprivate var weighted: SIMD4<Int> {
+        var weighted = SIMD4<Int>(truncatingIfNeeded: self)
+        weighted &*= SIMD4(weighted.w, weighted.w, weighted.w, 1)
+        return weighted
     }
 }
 
 /// The mean of all pixels.
 enum AverageColor {
     /// Returns the mean of the sRGB samples, weighted by alpha; alpha is the mean of all pixels.
-    static func of(_ pixels: MiniaturePixels) -> Color {
-        var sums = SIMD4<Int>.zero
-        pixels.forEach { red, green, blue, alpha in
-            let weight = Int(alpha)
-            sums &+= SIMD4(Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
-        }
-        return Color(
-            mean: sums, over: sums.w, alpha: sums.w, over: pixels.size.width * pixels.size.height)
+    static func of(_ miniature: MiniaturePixels) -> Color {
+        let sums = miniature.pixels.reduce(SIMD4<Int>.zero) { $0 &+ $1.weighted }
+        return Color(mean: sums, over: sums.w, alpha: sums.w, over: miniature.pixels.count)
     }
 }
 
@@ -68,13 +69,11 @@ enum DominantColor {
 
     /// Returns the mean of the pixels in the fullest bin of the color histogram, weighted by alpha.
     /// `nil` if everything is transparent.
-    static func of(_ pixels: MiniaturePixels) -> Color? {
+    static func of(_ miniature: MiniaturePixels) -> Color? {
         var sums = [SIMD4<Int>](repeating: .zero, count: grades * grades * grades)
-        pixels.forEach { red, green, blue, alpha in
-            let weight = Int(alpha)
-            let place = (Int(red / 16) * grades + Int(green / 16)) * grades + Int(blue / 16)
-            sums[place] &+= SIMD4(
-                Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
+        for pixel in miniature.pixels {
+            let bin = SIMD4<Int>(truncatingIfNeeded: pixel / 16)
+            sums[(bin.x * grades + bin.y) * grades + bin.z] &+= pixel.weighted
         }
         guard let most = sums.max(by: { $0.w < $1.w }), most.w > 0 else { return nil }
         return Color(mean: most, over: most.w, alpha: 255, over: 1)
@@ -89,14 +88,9 @@ struct BlurHash {
     private let size: PixelSize
     private let light: [SIMD4<Double>]
 
-    init(_ pixels: MiniaturePixels, components: PixelSize) {
-        (self.components, size) = (components, pixels.size)
-        var light: [SIMD4<Double>] = []
-        light.reserveCapacity(size.width * size.height)
-        pixels.forEach { red, green, blue, alpha in
-            light.append(Self.light(red, green, blue, alpha))
-        }
-        self.light = light
+    init(_ miniature: MiniaturePixels, components: PixelSize) {
+        (self.components, size) = (components, miniature.size)
+        light = miniature.pixels.map(Self.light)
     }
 
     var text: String {
@@ -158,13 +152,9 @@ struct BlurHash {
 
     // MARK: - Linear light
 
-    private static func light(
-        _ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8
-    ) -> SIMD4<Double> {
-        func seen(_ sample: UInt8) -> Int {
-            (Int(sample) * Int(alpha) + 255 * (255 - Int(alpha)) + 127) / 255
-        }
-        return SIMD4(lights[seen(red)], lights[seen(green)], lights[seen(blue)], 0)
+    private static func light(_ pixel: SIMD4<UInt8>) -> SIMD4<Double> {
+        let seen = (pixel.weighted &+ (255 * (255 - Int(pixel.w)) + 127)) / 255
+        return SIMD4(lights[seen.x], lights[seen.y], lights[seen.z], 0)
     }
 
     /// The linear light of sRGB samples.
@@ -192,26 +182,24 @@ struct ThumbHash {
     init(_ miniature: MiniaturePixels) {
         size = miniature.size
         var sums = SIMD4<Double>.zero
-        miniature.forEach { red, green, blue, alpha in
-            let part = Double(alpha) / 255
-            sums += SIMD4(Double(red), Double(green), Double(blue), 0) * (part / 255)
+        for pixel in miniature.pixels {
+            let part = Double(pixel.w) / 255
+            sums += Self.colors(pixel) * (part / 255)
             sums.w += part
         }
         let mean = sums.w > 0 ? sums / sums.w : .zero
-        hasAlpha = sums.w < Double(size.width * size.height)
-        var pixels: [SIMD4<Double>] = []
-        pixels.reserveCapacity(size.width * size.height)
-        miniature.forEach { red, green, blue, alpha in
-            let part = Double(alpha) / 255
-            let seen =
-                mean * (1 - part) + SIMD4(Double(red), Double(green), Double(blue), 0)
-                * (part / 255)
-            pixels.append(
-                SIMD4(
-                    (seen.x + seen.y + seen.z) / 3, (seen.x + seen.y) / 2 - seen.z, seen.x - seen.y,
-                    part))
+        hasAlpha = sums.w < Double(miniature.pixels.count)
+        pixels = miniature.pixels.map { pixel in
+            let part = Double(pixel.w) / 255
+            let seen = mean * (1 - part) + Self.colors(pixel) * (part / 255)
+            return SIMD4(
+                (seen.x + seen.y + seen.z) / 3, (seen.x + seen.y) / 2 - seen.z, seen.x - seen.y,
+                part)
         }
-        self.pixels = pixels
+    }
+
+    private static func colors(_ pixel: SIMD4<UInt8>) -> SIMD4<Double> {
+        SIMD4(Double(pixel.x), Double(pixel.y), Double(pixel.z), 0)
     }
 
     var bytes: [UInt8] {

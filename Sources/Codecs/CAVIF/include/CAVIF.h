@@ -86,7 +86,7 @@ typedef struct {
     int transfer;
     int matrix;
     int is_limited;
-    // AVIFPicture.Siting: 0 unspecified, 1 at the left luma samples, 2 at the top left luma sample.
+    // ChromaSiting: 0 unspecified, 1 at the left luma samples, 2 at the top left luma sample.
     int siting;
     // Whether only a part is displayed. The next four values are that part, or 0 if it's invalid.
     int is_cropped;

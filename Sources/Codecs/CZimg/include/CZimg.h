@@ -9,7 +9,7 @@ enum { CZIMG_TEXT_MAX = 200, CZIMG_PLANES_MAX = 3, CZIMG_ALIGNMENT = 64 };
 
 typedef enum { CZIMG_GRAY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
 // The position of a chroma sample relative to its luma samples; the values are those of
-// ZimgSubsampling.Siting.
+// ChromaSiting.
 typedef enum { CZIMG_SITED_CENTER = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
 // For YCbCr.
 typedef enum { CZIMG_BT601 = 0, CZIMG_BT709 } czimg_matrix;

@@ -396,24 +396,13 @@ struct AVIFColors {
         let (across, down) = (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)
         let target = ZimgFormat(
             width: (picture.width + across) & ~across, height: (picture.height + down) & ~down,
-            planes: .yCbCr(ZimgSubsampling(horizontalLog2: across, verticalLog2: down)))
+            planes: .yCbCr(picture.chroma))
         var source = target
         source.matrix = matrix
         source.range = picture.isLimited ? .limited : .full
         source.planes = .yCbCr(
-            ZimgSubsampling(
-                horizontalLog2: across, verticalLog2: down, siting: siting(of: picture)))
+            picture.chroma, siting: picture.chroma == .yuv444 ? .center : picture.siting)
         return source == target
             ? nil : ZimgConversion(from: source, to: target, filter: .bilinear)
-    }
-
-    /// Unspecified siting is displayed as centered in practice.
-    private func siting(of picture: AVIFPicture) -> ZimgSubsampling.Siting {
-        guard picture.chroma != .yuv444 else { return .center }
-        return switch picture.siting {
-        case .unknown: .center
-        case .left: .left
-        case .topLeft: .topLeft
-        }
     }
 }

@@ -179,10 +179,7 @@ struct Encoder {
     /// (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !encoder.format.carriesAlpha, image.header.hasAlpha else { return image }
-        let color = spec.options.background
-        let canvas = try color.isGray ? image : image.colored()
-        return try canvas.flattened(
-            red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
+        return try image.flattened(onto: spec.options.background)
     }
 }
 

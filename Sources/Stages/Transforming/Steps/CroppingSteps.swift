@@ -90,7 +90,7 @@ extension TrimStep: PixelStep, ImageStep {
     /// Returns the image with the bands that the color needs.
     private func hasRoom(_ image: VipsImage) throws -> VipsImage {
         guard let color, !color.isGray || color.alpha < UInt8.max else { return image }
-        return try CanvasColor(color).prepared(image).copiedToMemory()
+        return try image.prepared(for: color, hasAlpha: color.alpha < UInt8.max).copiedToMemory()
     }
 }
 
@@ -114,7 +114,7 @@ private struct Border {
         (self.pixels, self.size, self.bands) = (pixels, size, bands)
         (self.hasAlpha, self.tolerance, self.cancellation) = (hasAlpha, tolerance, cancellation)
         let samples =
-            color.map { CanvasColor($0).samples(bands: bands) }
+            color?.samples(bands: bands)
             ?? (0..<bands).map { Double(pixels[$0]) }
         edge = samples.indices.map {
             Self.seen(samples[$0], $0, samples[bands - 1], hasAlpha, bands)

@@ -105,9 +105,7 @@ extension TintStep: PixelStep, ImageStep {
         let source = BlendPixel(color)
         // Whether an opaque pixel stays opaque, whatever its color.
         let isOpaque = settled.isOpaque && mode.blend(source, over: .init(repeating: 1)).w == 1
-        let colored = try color.isGray ? settled.image : settled.image.colored()
-        let image =
-            try isOpaque || colored.header.hasAlpha ? colored : colored.withAlpha()
+        let image = try settled.image.prepared(for: color, hasAlpha: !isOpaque)
         let header = image.header
         return try settled.changingRows(of: image, isOpaque: isOpaque) { _, row in
             for start in stride(from: 0, to: row.count, by: header.bands) {
@@ -158,6 +156,18 @@ extension VipsImage {
     /// Returns three color bands, even for gray; an alpha band is kept.
     func colored() throws(VipsError) -> VipsImage {
         try header.bands < 3 ? convertedToSRGB(isDeep: header.bytesPerBand == 2) : self
+    }
+
+    /// Returns at least the bands that a color needs, and an alpha band if `hasAlpha`.
+    func prepared(for color: Color, hasAlpha: Bool) throws(VipsError) -> VipsImage {
+        let image = try color.isGray ? self : colored()
+        return try hasAlpha && !image.header.hasAlpha ? image.withAlpha() : image
+    }
+
+    /// Composites the image over a color.
+    func flattened(onto color: Color) throws(VipsError) -> VipsImage {
+        try prepared(for: color, hasAlpha: false).flattened(
+            red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
     }
 }
 

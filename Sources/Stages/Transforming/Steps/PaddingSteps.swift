@@ -92,10 +92,7 @@ extension PadRatioStep: PixelStep {
 extension FlattenStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.hasAlpha else { return current }
-        let image = try color.isGray ? current.image : current.image.colored()
-        let flat = try image.flattened(
-            red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
-        return current.recolored(flat, isOpaque: true)
+        return current.recolored(try current.image.flattened(onto: color), isOpaque: true)
     }
 
     /// Planes don't have transparency, so there is nothing to do.
@@ -107,33 +104,20 @@ extension StepImage {
     fileprivate func placed(
         at origin: (x: Int, y: Int), on target: PixelSize, of color: Color
     ) throws -> StepImage {
-        let canvas = CanvasColor(color)
-        let image = try canvas.prepared(image)
+        let isCovering = color.alpha == UInt8.max
+        let image = try image.prepared(for: color, hasAlpha: !isCovering)
         let placed = try image.embedded(
             left: origin.x, top: origin.y, width: target.width, height: target.height,
-            background: canvas.samples(bands: image.header.bands))
-        return replaced(by: placed, isOpaque: isOpaque && canvas.isOpaque)
+            background: color.samples(bands: image.header.bands))
+        return replaced(by: placed, isOpaque: isOpaque && isCovering)
     }
 }
 
-/// The color around an image.
-struct CanvasColor {
-    private let color: Color
-
-    init(_ color: Color) { self.color = color }
-
-    var isOpaque: Bool { color.alpha == UInt8.max }
-
-    /// Returns the image with the bands that the color needs.
-    func prepared(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let colored = try color.isGray ? image : image.colored()
-        return try isOpaque || colored.header.hasAlpha ? colored : colored.withAlpha()
-    }
-
-    /// Returns the color in the bands of such an image.
+extension Color {
+    /// Returns the color in the bands of an image that was prepared for it.
     func samples(bands: Int) -> [Double] {
-        let colors = [color.red, color.green, color.blue].prefix(bands < 3 ? 1 : 3)
-        return (colors + (bands % 2 == 0 ? [color.alpha] : [])).map { Double($0) }
+        let colors = [red, green, blue].prefix(bands < 3 ? 1 : 3)
+        return (colors + (bands % 2 == 0 ? [alpha] : [])).map { Double($0) }
     }
 }
 
@@ -164,7 +148,7 @@ extension RotateStep: PixelStep, ImageStep {
     private func turned(_ current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let size = try checkedSize(after: settled.size)
-        let image = try settled.image.header.hasAlpha ? settled.image : settled.image.withAlpha()
+        let image = try settled.image.prepared(for: .clear, hasAlpha: true)
         let turned = try settled.replaced(by: image).computed().image.turned(
             radians: rotation.radians, width: size.width, height: size.height)
         return settled.replaced(by: turned, isOpaque: false)

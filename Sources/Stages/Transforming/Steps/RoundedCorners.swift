@@ -17,10 +17,8 @@ extension RoundStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let line = Line(self, settled.size)
-        let colored =
-            try line == nil || color?.isGray == true
-            ? settled.image : settled.image.colored()
-        let image = try colored.header.hasAlpha ? colored : colored.withAlpha()
+        let drawn = line == nil ? nil : color
+        let image = try settled.image.prepared(for: drawn ?? .clear, hasAlpha: true)
         let shape = RoundedRect(
             in: settled.size, inset: border, radius: radius, corners: corners)
         let bands = image.header.bands

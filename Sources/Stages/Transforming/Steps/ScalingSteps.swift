@@ -1,107 +1,88 @@
 import Model
 import Vips
 
-/// Scales to a box: inside it, around it, or exactly to its size (SEMANTICS §11.8). The margins of
-/// a letterbox are a separate operation (`Pad`); `Fill` scales and crops at once.
+/// Scales, and keeps a part of the result (SEMANTICS §11.8). Only the visible area is scaled, so
+/// that a long strip needs no more memory than its result. The margins of a letterbox are a
+/// separate operation (`Pad`).
 struct Scale: ImageStep {
-    let step: ResizeStep
+    let name: String
+    /// Of a size without a known part, the most important area of a size is kept.
+    var gravity = Gravity.center
+    /// Returns the size and what is kept of it, or throws if the size isn't possible.
+    let scaling: (PixelSize) throws(ImageError) -> Scaling
 
-    var name: String { step.name }
+    struct Scaling {
+        /// The size of the whole scaled image.
+        let whole: PixelSize
+        /// The size that is kept, at `part` if its position is known.
+        let output: PixelSize
+        let part: PixelRect?
+    }
 
     func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
-        _ = try step.size(after: source, orThrow: "a box of \(step.box) has no pixels")
-        return target(for: source)
+        let scaling = try scaling(source)
+        return scaling.part?.size ?? scaling.whole
     }
 
     func apply(to current: StepImage) throws -> StepImage {
-        try current.resampled(to: target(for: current.size))
+        let scaling = try scaling(current.size)
+        guard let part = scaling.part else {
+            return try current.resampled(to: scaling.whole).cut(scaling.output, by: gravity)
+        }
+        return try current.resampled(to: scaling.whole, keeping: part)
     }
 
-    func fold(into plan: inout PlanarPlan) -> Bool { plan.scale(to: target(for: plan.size)) }
-
-    private func target(for source: PixelSize) -> PixelSize {
-        step.geometry(of: source).scaled
+    func fold(into plan: inout PlanarPlan) -> Bool {
+        guard let scaling = try? scaling(plan.size), let part = scaling.part,
+            plan.scale(to: scaling.whole)
+        else { return false }
+        plan.crop(part)
+        return true
     }
 }
 
 extension ResizeStep: PixelStep {
+    /// Scales to a box: inside it, around it, or exactly to its size. Of an odd excess of a fill,
+    /// the larger half is cut off at the right and the bottom.
     var imageSteps: [any ImageStep] {
-        switch mode {
-        case .fill where box.isPositive: [Fill(step: self)]
-        case .letterbox where box.isPositive:
-            [Scale(step: self), Pad { [box] in box.atLeast($0) }]
-        default: [Scale(step: self)]
-        }
+        let scale = Scale(name: name) { source throws(ImageError) in try scaling(of: source) }
+        guard mode == .letterbox, box.isPositive else { return [scale] }
+        return [scale, Pad { [box] in box.atLeast($0) }]
+    }
+
+    fileprivate func scaling(of source: PixelSize) throws(ImageError) -> Scale.Scaling {
+        _ = try size(after: source, orThrow: "a box of \(box) has no pixels")
+        let geometry = geometry(of: source)
+        let output = mode == .fill && box.isPositive ? geometry.output : geometry.scaled
+        return Scale.Scaling(
+            whole: geometry.scaled, output: output, part: geometry.scaled.middle(output))
     }
 }
 
-/// Scales the image, at its current size, down to a limit of pixel bytes.
-extension ScaleDownStep: PixelStep, ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
-        try scale(of: source).checkedSize(after: source)
-    }
-
-    func apply(to current: StepImage) throws -> StepImage {
-        try scale(of: current.size).apply(to: current)
-    }
-
-    func fold(into plan: inout PlanarPlan) -> Bool { scale(of: plan.size).fold(into: &plan) }
-
-    private func scale(of source: PixelSize) -> Scale { Scale(step: resize(of: source)) }
-}
-
-/// Fills a box: only the visible area is scaled, so that a long strip needs no more memory than its
-/// result. Of an odd remainder the larger half is cut off at the right and the bottom.
-struct Fill: ImageStep {
-    let step: ResizeStep
-
-    var name: String { step.name }
-
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
-        try step.size(after: source, orThrow: "a box of \(step.box) has no pixels")
-    }
-
-    func apply(to current: StepImage) throws -> StepImage {
-        let geometry = step.geometry(of: current.size)
-        let part = geometry.scaled.middle(geometry.output)
-        return try current.resampled(to: geometry.scaled, keeping: part)
-    }
-
-    func fold(into plan: inout PlanarPlan) -> Bool {
-        let geometry = step.geometry(of: plan.size)
-        guard plan.scale(to: geometry.scaled) else { return false }
-        plan.crop(geometry.scaled.middle(geometry.output))
-        return true
+extension ScaleDownStep: PixelStep {
+    /// Scales the image, at its current size, down to a limit of pixel bytes.
+    var imageSteps: [any ImageStep] {
+        [
+            Scale(name: name) { source throws(ImageError) in
+                try resize(of: source).scaling(of: source)
+            }
+        ]
     }
 }
 
-/// Scales to a box that may depend on the image, and crops the excess of a fill.
-extension ResizeToStep: PixelStep, ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
-        guard let geometry = self.geometry(of: source) else {
-            throw .step(name, "a box of \(box) has no or too many pixels")
-        }
-        let isKnown = self.part(geometry.output, of: geometry.scaled, source: source) != nil
-        return isKnown ? geometry.output : geometry.scaled
-    }
-
-    func apply(to current: StepImage) throws -> StepImage {
-        guard let geometry = self.geometry(of: current.size) else { return current }
-        let part = self.part(geometry.output, of: geometry.scaled, source: current.size)
-        guard let part else {
-            return try current.resampled(to: geometry.scaled)
-                .cut(geometry.output, by: gravity)
-        }
-        return try current.resampled(to: geometry.scaled, keeping: part)
-    }
-
-    func fold(into plan: inout PlanarPlan) -> Bool {
-        guard let geometry = self.geometry(of: plan.size),
-            let part = self.part(geometry.output, of: geometry.scaled, source: plan.size),
-            plan.scale(to: geometry.scaled)
-        else { return false }
-        plan.crop(part)
-        return true
+extension ResizeToStep: PixelStep {
+    /// Scales to a box that may depend on the image, and crops the excess of a fill.
+    var imageSteps: [any ImageStep] {
+        [
+            Scale(name: name, gravity: gravity) { source throws(ImageError) in
+                guard let geometry = geometry(of: source) else {
+                    throw .step(name, "a box of \(box) has no or too many pixels")
+                }
+                return Scale.Scaling(
+                    whole: geometry.scaled, output: geometry.output,
+                    part: part(geometry.output, of: geometry.scaled, source: source))
+            }
+        ]
     }
 }
 
