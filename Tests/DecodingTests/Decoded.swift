@@ -50,6 +50,22 @@ struct Decoded {
     }
 }
 
+/// Runs a stage, by default a new one; `change` completes the work.
+func perform(
+    _ bytes: [UInt8], on stage: DecodeStage? = nil, by family: FormatFamily = .raster,
+    in space: HeapSpace = HeapSpace(), cancellation: CancellationFlag = CancellationFlag(),
+    _ change: (inout DecodeWork) -> Void
+) throws -> DecodedImage {
+    let source = BlockReference(
+        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
+    var work = DecodeWork(source: source, need: .full, limits: ImageLimits())
+    change(&work)
+    let stage = try stage ?? DecodeStage(family)
+    return try bytes.withUnsafeBytes {
+        try stage.perform(work, input: $0, output: space, cancellation: cancellation)
+    }
+}
+
 /// Runs the stage and checks the invariants of every decode: a block for pixels, none for an error.
 func decode(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, keeping keeps: KeptParts = [],
@@ -57,15 +73,10 @@ func decode(
     frame: Int? = nil, showsDamaged: Bool = false, space: HeapSpace = HeapSpace(),
     cancellation: CancellationFlag = CancellationFlag()
 ) throws -> Decoded {
-    let source = BlockReference(
-        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    var work = DecodeWork(
-        source: source, frame: frame, need: need, keeps: keeps, limits: limits)
-    work.showsDamaged = showsDamaged
-    let stage = try DecodeStage(family)
     do {
-        let image = try bytes.withUnsafeBytes { input in
-            try stage.perform(work, input: input, output: space, cancellation: cancellation)
+        let image = try perform(bytes, by: family, in: space, cancellation: cancellation) {
+            ($0.frame, $0.need, $0.keeps, $0.limits) = (frame, need, keeps, limits)
+            $0.showsDamaged = showsDamaged
         }
         #expect(image.frames.count == (need == .header ? 0 : 1))
         #expect(space.outstanding == image.frames.count)

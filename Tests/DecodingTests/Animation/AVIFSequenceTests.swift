@@ -16,12 +16,9 @@ import Testing
         _ bytes: [UInt8], frame: Int? = nil, all: Bool = false, need: DecodeNeed = .full,
         properties: RequestedProperties = RequestedProperties(), limits: ImageLimits = ImageLimits()
     ) throws -> DecodedImage {
-        let reference = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: reference, frame: frame, need: need, limits: limits)
-        (work.wantsAllFrames, work.properties) = (all, properties)
-        return try bytes.withUnsafeBytes {
-            try stage.perform(work, input: $0, output: space, cancellation: CancellationFlag())
+        try perform(bytes, on: stage, in: space) {
+            ($0.frame, $0.need, $0.limits) = (frame, need, limits)
+            ($0.wantsAllFrames, $0.properties) = (all, properties)
         }
     }
 

@@ -3,18 +3,12 @@ import StageKit
 import TestKit
 import Testing
 
-@testable import Decoding
-
 /// Animations whose frames together exceed the memory limit at full size (SEMANTICS §9.8).
 @Suite struct FrameReductionTests {
-    private let stage: DecodeStage
     private let space = HeapSpace()
     private let file: AnimatedFile
 
-    init() throws {
-        stage = try DecodeStage()
-        file = try AnimatedFile(generated: "kept.gif")
-    }
+    init() throws { file = try AnimatedFile(generated: "kept.gif") }
 
     private func decode(_ need: DecodeNeed, bytesMax: Int) throws -> DecodedImage {
         try decode(file.bytes, need, ImageLimits(pixelBytesMax: bytesMax))
@@ -23,12 +17,8 @@ import Testing
     private func decode(
         _ bytes: [UInt8], _ need: DecodeNeed, _ limits: ImageLimits
     ) throws -> DecodedImage {
-        let reference = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: reference, need: need, limits: limits)
-        work.wantsAllFrames = true
-        return try bytes.withUnsafeBytes {
-            try stage.perform(work, input: $0, output: space, cancellation: CancellationFlag())
+        try perform(bytes, in: space) {
+            ($0.need, $0.limits, $0.wantsAllFrames) = (need, limits, true)
         }
     }
 

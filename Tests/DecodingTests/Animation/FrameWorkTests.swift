@@ -13,13 +13,7 @@ import Testing
     init() throws { stage = try DecodeStage() }
 
     private func frame(_ index: Int, of bytes: [UInt8]) throws -> [UInt8] {
-        let reference = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        let work = DecodeWork(source: reference, frame: index, need: .full, limits: ImageLimits())
-        let image = try bytes.withUnsafeBytes {
-            try stage.perform(
-                work, input: $0, output: space, cancellation: CancellationFlag())
-        }
+        let image = try perform(bytes, on: stage, in: space) { $0.frame = index }
         let frame = try #require(image.frames.first)
         #expect(image.frames.count == 1)
         return space.bytes(frame.reference)

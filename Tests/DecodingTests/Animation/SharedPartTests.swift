@@ -4,19 +4,13 @@ import TestKit
 import Testing
 import Vips
 
-@testable import Decoding
-
 /// Parts of a file that each frame needs: a large profile is read once per frame.
 @Suite struct SharedPartTests {
     /// The pixels of one frame, or of all of them.
     private func decode(_ bytes: [UInt8], frame: Int? = nil) throws -> [UInt8] {
-        let source = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: source, frame: frame, need: .full, limits: ImageLimits())
-        work.wantsAllFrames = frame == nil
-        let (stage, space) = (try DecodeStage(), HeapSpace())
-        let image = try bytes.withUnsafeBytes {
-            try stage.perform(work, input: $0, output: space, cancellation: CancellationFlag())
+        let space = HeapSpace()
+        let image = try perform(bytes, in: space) {
+            ($0.frame, $0.wantsAllFrames) = (frame, frame == nil)
         }
         return space.bytes(try #require(image.frames.first).reference)
     }

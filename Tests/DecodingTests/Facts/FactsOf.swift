@@ -1,4 +1,3 @@
-import Decoding
 import Model
 import StageKit
 import Testing
@@ -8,13 +7,8 @@ import Vips
 func properties(
     of bytes: [UInt8], _ wanted: RequestedProperties, limits: ImageLimits = ImageLimits()
 ) throws -> ImageProperties {
-    let source = BlockReference(
-        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    let work = DecodeWork(source: source, need: .header, properties: wanted, limits: limits)
-    let stage = try DecodeStage()
-    let image = try bytes.withUnsafeBytes { input in
-        try stage.perform(
-            work, input: input, output: HeapSpace(bytesMax: 0), cancellation: CancellationFlag())
+    let image = try perform(bytes, in: HeapSpace(bytesMax: 0)) {
+        ($0.need, $0.properties, $0.limits) = (.header, wanted, limits)
     }
     #expect(image.frames.isEmpty)
     return try #require(image.properties)

@@ -1,4 +1,3 @@
-import Decoding
 import Model
 import StageKit
 import TestKit
@@ -11,18 +10,12 @@ import Vips
         _ bytes: [UInt8], _ damaged: DamagedImages, need: DecodeNeed = .full,
         properties: FactKinds = [], allFrames: Bool = false, frame: Int? = nil
     ) throws(ImageError) -> Decoded {
-        let source = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(
-            source: source, frame: frame, need: need, properties: RequestedProperties(properties),
-            limits: ImageLimits())
-        (work.showsDamaged, work.wantsAllFrames) = (damaged == .show, allFrames)
         let space = HeapSpace()
         return try imageError {
-            let stage = try DecodeStage()
-            let image = try bytes.withUnsafeBytes { input in
-                try stage.perform(
-                    work, input: input, output: space, cancellation: CancellationFlag())
+            let image = try perform(bytes, in: space) {
+                ($0.frame, $0.need) = (frame, need)
+                $0.properties = RequestedProperties(properties)
+                ($0.showsDamaged, $0.wantsAllFrames) = (damaged == .show, allFrames)
             }
             let samples = image.frames.flatMap { space.bytes($0.reference) }
             return Decoded(image: image, samples: samples)

@@ -1,4 +1,3 @@
-import Decoding
 import Model
 import StageKit
 import Testing
@@ -18,14 +17,10 @@ func partial(
     limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
     by family: FormatFamily = .raster, cancellation: CancellationFlag = CancellationFlag()
 ) throws -> Partial {
-    let source = BlockReference(
-        segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    let work = DecodeWork(
-        source: source, frame: frame, need: need, keeps: keeps, limits: limits, isPartial: true)
     do {
-        let stage = try DecodeStage(family)
-        let image = try bytes.withUnsafeBytes { input in
-            try stage.perform(work, input: input, output: space, cancellation: cancellation)
+        let image = try perform(bytes, by: family, in: space, cancellation: cancellation) {
+            ($0.frame, $0.need, $0.keeps, $0.limits) = (frame, need, keeps, limits)
+            $0.isPartial = true
         }
         #expect(image.frames.count <= (need == .header ? 0 : 1))
         #expect(space.outstanding == image.frames.count)

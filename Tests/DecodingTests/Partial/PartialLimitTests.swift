@@ -1,4 +1,3 @@
-import Decoding
 import Linux
 import Model
 import StageKit
@@ -195,16 +194,8 @@ import Vips
 
     @Test func furtherFactsAreNotOfBeginnings() throws {
         let bytes = try PartialFile.png.bytes()
-        let source = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: source, need: .full, limits: ImageLimits(), isPartial: true)
-        work.wantsAllFrames = true
-        let stage = try DecodeStage()
         let error = #expect(throws: ImageError.self) {
-            try bytes.withUnsafeBytes { input in
-                try stage.perform(
-                    work, input: input, output: HeapSpace(), cancellation: CancellationFlag())
-            }
+            try perform(bytes) { ($0.isPartial, $0.wantsAllFrames) = (true, true) }
         }
         #expect(error?.code == .internalError)
     }

@@ -1,4 +1,3 @@
-import Decoding
 import Model
 import StageKit
 import TestKit
@@ -18,13 +17,8 @@ import Vips
         need: DecodeNeed = .full, by family: FormatFamily = .raster
     ) throws -> (file: [UInt8]?, info: ImageInfo) {
         let space = HeapSpace()
-        let source = BlockReference(
-            segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-        var work = DecodeWork(source: source, need: need, limits: ImageLimits())
-        (work.passThrough, work.wantsAllFrames) = (passThrough, allFrames)
-        let image = try bytes.withUnsafeBytes { input in
-            try DecodeStage(family).perform(
-                work, input: input, output: space, cancellation: CancellationFlag())
+        let image = try perform(bytes, by: family, in: space) {
+            ($0.need, $0.passThrough, $0.wantsAllFrames) = (need, passThrough, allFrames)
         }
         #expect((image.file == nil) != image.frames.isEmpty)
         #expect(space.outstanding == 1)
