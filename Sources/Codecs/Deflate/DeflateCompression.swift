@@ -92,6 +92,13 @@ public enum CRC32 {
         return bigEndian(UInt32(data.count)) + signed + bigEndian(sum)
     }
 
+    /// Returns PNG chunks of EXIF and XMP (PNG, third edition, 11.3); empty ones are omitted.
+    public static func pngChunks(exif: [UInt8], xmp: [UInt8]) -> [UInt8] {
+        let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
+        return (exif.isEmpty ? [] : pngChunk("eXIf", exif))
+            + (xmp.isEmpty ? [] : pngChunk("iTXt", head + xmp))
+    }
+
     private static func bigEndian(_ number: UInt32) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }

@@ -275,7 +275,8 @@ struct FrameFile {
     /// Header, screen of the frame's size, global colors, and the frame at the origin.
     private func gif(_ frame: FrameRecord) -> [UInt8] {
         var bytes = Array("GIF89a".utf8)
-        let size = little(frame.area.size.width, 2) + little(frame.area.size.height, 2)
+        let sides = [frame.area.size.width, frame.area.size.height]
+        let size = sides.flatMap { TIFFBytes.little($0, 2) }
         bytes += size + [file[10], 0, 0]
         for part in map.shared { bytes += file[part] }
         for part in frame.parts.dropLast() { bytes += file[part] }
@@ -297,21 +298,17 @@ struct FrameFile {
     private func webP(_ frame: FrameRecord) -> [UInt8] {
         let (width, height) = (frame.area.size.width - 1, frame.area.size.height - 1)
         let flags: UInt8 = (frame.mayBeTransparent ? 0x10 : 0) | (map.shared.isEmpty ? 0 : 0x20)
-        var body = Array("WEBPVP8X".utf8) + little(10, 4) + [flags, 0, 0, 0]
-        body += little(width, 3) + little(height, 3)
+        var body = Array("WEBPVP8X".utf8) + TIFFBytes.little(10, 4) + [flags, 0, 0, 0]
+        body += TIFFBytes.little(width, 3) + TIFFBytes.little(height, 3)
         for part in map.shared + frame.parts {
             body += file[part]
             if part.count % 2 == 1 { body.append(0) }
         }
-        return Array("RIFF".utf8) + little(body.count, 4) + body
+        return Array("RIFF".utf8) + TIFFBytes.little(body.count, 4) + body
     }
 }
 
-private func little(_ number: Int, _ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-}
-
-private func big(_ number: Int) -> [UInt8] { little(number, 4).reversed() }
+private func big(_ number: Int) -> [UInt8] { TIFFBytes.little(number, 4).reversed() }
 
 /// Caches the most recent animation with its canvas, so that the next frame of the same image takes
 /// only one frame to decode. The image is identified by its bytes, of which a copy is kept.

@@ -180,12 +180,8 @@ extension DecodeJob {
     private func unrenderedSVG() throws -> DecodedImage? {
         guard work.canSkipRendering, let drawing = UnrenderedSVG(input, limits) else { return nil }
         guard work.passThrough != nil else { return DecodedImage(info: drawing.info, frames: []) }
-        var file = StrippedFile(of: input)
-        if let inflated = drawing.inflated {
-            file.append(inflated)
-        } else {
-            file.keep(0..<input.count)
-        }
+        var file = StrippedFile(of: input, isWhole: drawing.inflated == nil)
+        file.append(drawing.inflated ?? [])
         return try write(file, drawing.info)
     }
 
@@ -206,11 +202,7 @@ extension DecodeJob {
     private func stripped(
         _ source: SourceImage, _ metadata: MetadataChoice
     ) throws -> StrippedFile? {
-        guard metadata != .all else {
-            var file = StrippedFile(of: input)
-            file.keep(0..<input.count)
-            return file
-        }
+        guard metadata != .all else { return StrippedFile(of: input, isWhole: true) }
         let kept = { try PassThroughMetadata(of: source, metadata) }
         return switch source.decoder.format {
         case .jpeg: JPEGFile.stripped(input, keeping: try kept())

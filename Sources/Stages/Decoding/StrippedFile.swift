@@ -19,7 +19,11 @@ struct StrippedFile {
     /// The maximum number of parts; a file that needs more is not composed.
     private static let partsMax = 1 << 16
 
-    init(of source: UnsafeRawBufferPointer) { self.source = source }
+    /// Creates a file without parts, or with all of the source.
+    init(of source: UnsafeRawBufferPointer, isWhole: Bool = false) {
+        self.source = source
+        if isWhole { keep(0..<source.count) }
+    }
 
     /// Whether the maximum was not exceeded.
     var isWhole: Bool { parts.count <= Self.partsMax }
@@ -213,18 +217,14 @@ enum PNGFile {
             } else if type[0] & 0x20 == 0 {
                 return nil
             }
-            if file.has("IHDR", at: place + 4) { result.append(chunks(kept)) }
+            if file.has("IHDR", at: place + 4) {
+                result.append(CRC32.pngChunks(exif: kept.exif, xmp: kept.xmp))
+            }
             hasPixels = hasPixels || file.has("IDAT", at: place + 4)
             if file.has("IEND", at: place + 4) { return hasPixels && result.isWhole ? result : nil }
             place = end
         }
         return nil
-    }
-
-    private static func chunks(_ kept: PassThroughMetadata) -> [UInt8] {
-        let exif = kept.exif.isEmpty ? [] : CRC32.pngChunk("eXIf", kept.exif)
-        let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
-        return exif + (kept.xmp.isEmpty ? [] : CRC32.pngChunk("iTXt", head + kept.xmp))
     }
 }
 
@@ -341,7 +341,8 @@ enum WebPFile {
             append(first, to: &body)
         }
         var result = StrippedFile(of: file)
-        result.append(Array("RIFF".utf8) + little(body.length + 4) + Array("WEBP".utf8))
+        let length = TIFFBytes.little(body.length + 4, 4)
+        result.append(Array("RIFF".utf8) + length + Array("WEBP".utf8))
         result.append(body)
         return result.isWhole ? result : nil
     }
@@ -393,7 +394,7 @@ enum WebPFile {
             append(part, to: &body)
         }
         var frame = StrippedFile(of: file)
-        frame.append(Array("ANMF".utf8) + little(body.length + frameHeadBytes))
+        frame.append(Array("ANMF".utf8) + TIFFBytes.little(body.length + frameHeadBytes, 4))
         frame.keep(chunk.data.lowerBound..<start)
         frame.append(body)
         return frame
@@ -411,7 +412,7 @@ enum WebPFile {
         data[0] &= ~(exifFlag | xmpFlag)
         if !kept.exif.isEmpty { data[0] |= exifFlag }
         if !kept.xmp.isEmpty { data[0] |= xmpFlag }
-        return Array("VP8X".utf8) + little(extendedBytes) + data
+        return Array("VP8X".utf8) + TIFFBytes.little(extendedBytes, 4) + data
     }
 
     private static func append(_ chunk: Chunk, to body: inout StrippedFile) {
@@ -424,10 +425,6 @@ enum WebPFile {
     ) {
         guard !data.isEmpty else { return }
         let padding = [UInt8](repeating: 0, count: data.count % 2)
-        body.append(Array(name.utf8) + little(data.count) + data + padding)
-    }
-
-    private static func little(_ number: Int) -> [UInt8] {
-        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+        body.append(Array(name.utf8) + TIFFBytes.little(data.count, 4) + data + padding)
     }
 }

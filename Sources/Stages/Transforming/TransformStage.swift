@@ -49,9 +49,8 @@ package struct TransformStage: Sendable {
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels] = [],
         output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
-        try library.exclusively { () throws(ImageError) -> EncodedImage in
-            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
-            return try withExtendedLifetime(overlays) { () throws(ImageError) -> EncodedImage in
+        try run(cancellation) { sampler throws(ImageError) in
+            try withExtendedLifetime(overlays) { () throws(ImageError) -> EncodedImage in
                 try TransformJob(work, sampler).run(pixels, overlays: overlays, to: output)
             }
         }
@@ -68,9 +67,8 @@ package struct TransformStage: Sendable {
     package func render(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
     ) throws(ImageError) -> RenderedImage {
-        try library.exclusively { () throws(ImageError) -> RenderedImage in
-            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
-            return try TransformJob(work, sampler).render(pixels)
+        try run(cancellation) { sampler throws(ImageError) in
+            try TransformJob(work, sampler).render(pixels)
         }
     }
 
@@ -85,9 +83,16 @@ package struct TransformStage: Sendable {
     package func paint(
         _ work: PaintWork, output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
-        try library.exclusively { () throws(ImageError) -> EncodedImage in
-            let sampler = PlaneSampler(graphs: graphs, cancellation: cancellation)
-            return try PaintJob(work, sampler).run(to: output)
+        try run(cancellation) { sampler throws(ImageError) in
+            try PaintJob(work, sampler).run(to: output)
+        }
+    }
+
+    private func run<Result>(
+        _ cancellation: CancellationFlag, _ job: (PlaneSampler) throws(ImageError) -> Result
+    ) throws(ImageError) -> Result {
+        try library.exclusively { () throws(ImageError) -> Result in
+            try job(PlaneSampler(graphs: graphs, cancellation: cancellation))
         }
     }
 }

@@ -290,12 +290,7 @@ enum PNGEmbeddedMetadata {
             let name = Array("ICC profile\0".utf8)
             chunks += CRC32.pngChunk("iCCP", try name + [0] + compressed(parts.profile))
         }
-        if !parts.exif.isEmpty { chunks += CRC32.pngChunk("eXIf", parts.exif) }
-        if !parts.xmp.isEmpty {
-            let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
-            chunks += CRC32.pngChunk("iTXt", head + parts.xmp)
-        }
-        return chunks
+        return chunks + CRC32.pngChunks(exif: parts.exif, xmp: parts.xmp)
     }
 
     /// Returns full-range RGB with the codes of ITU-T H.273 (third edition, 11.3.2.6).
