@@ -31,9 +31,7 @@ public struct CodecCallbacks {
 
 /// Returns the callbacks of a context, which `withContext` keeps in place until the library has
 /// returned.
-private func callbacks(
-    _ context: UnsafeMutableRawPointer
-) -> UnsafeMutablePointer<CodecCallbacks> {
+private func callbacks(_ context: UnsafeMutableRawPointer) -> UnsafeMutablePointer<CodecCallbacks> {
     context.assumingMemoryBound(to: CodecCallbacks.self)
 }
 

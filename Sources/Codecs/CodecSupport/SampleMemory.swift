@@ -70,9 +70,7 @@ public enum PlaneSubsampling: UInt32, Sendable {
     public var planeCount: Int { self == .gray ? 1 : 3 }
 
     /// Returns the columns and rows of a plane. Halves of odd numbers are rounded up.
-    public func size(
-        ofPlane index: Int, _ width: Int, _ height: Int
-    ) -> (width: Int, height: Int) {
+    public func size(ofPlane index: Int, _ width: Int, _ height: Int) -> (width: Int, height: Int) {
         guard index > 0 else { return (width, height) }
         let (across, down) = (horizontalLog2, verticalLog2)
         return ((width + across) >> across, (height + down) >> down)

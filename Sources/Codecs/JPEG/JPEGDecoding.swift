@@ -155,9 +155,7 @@ public struct JPEGRowDecoder: ~Copyable {
     ///     complete segment or within a scan (`JPEGBeginning`): an incomplete table is corrupt.
     ///   - reduction: 1, 2, 4 or 8: the factor by which each dimension is reduced.
     /// - Throws: `corrupt` if the header is incomplete, `unsupported`, `outOfMemory`.
-    public init(
-        beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1
-    ) throws(CodecError) {
+    public init(beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1) throws(CodecError) {
         let handle = try JPEGHandle(bytes, isBeginning: true)
         let pointer = handle.pointer
         var size = cjpeg_size()

@@ -188,9 +188,7 @@ private func passToSink(
 extension VipsImage {
     /// Returns the same pixels with copies of this metadata attached, which encodings that embed
     /// metadata write. Empty arrays are omitted. The metadata doesn't affect any pixel.
-    public func embedding(
-        profile: [UInt8], xmp: [UInt8]
-    ) throws(VipsError) -> VipsImage {
+    public func embedding(profile: [UInt8], xmp: [UInt8]) throws(VipsError) -> VipsImage {
         try profile.withBytes { profile throws(VipsError) in
             try xmp.withBytes { xmp throws(VipsError) in
                 try derive("copy") { cvips_enclose($0, profile, xmp, $1) }

@@ -164,9 +164,7 @@ public struct VipsHDR: Sendable {
     ///   - toSRGB: three rows, each giving a linear sRGB component as a combination of the image's.
     ///   - luminance: the contribution of each of the image's components to luminance.
     ///   - whiteNits: the luminance that becomes white, in candela per square meter.
-    public init(
-        _ transfer: Transfer, toSRGB: [[Double]], luminance: [Double], whiteNits: Double
-    ) {
+    public init(_ transfer: Transfer, toSRGB: [[Double]], luminance: [Double], whiteNits: Double) {
         precondition(toSRGB.count == 3 && toSRGB.allSatisfy { $0.count == 3 })
         precondition(luminance.count == 3)
         (self.transfer, self.toSRGB) = (transfer, toSRGB)
@@ -232,9 +230,7 @@ extension VipsImage {
 
     /// Flattens alpha onto an opaque background. Components are 0 to 255; a gray image uses only
     /// the first.
-    public func flattened(
-        red: Double, green: Double, blue: Double
-    ) throws(VipsError) -> VipsImage {
+    public func flattened(red: Double, green: Double, blue: Double) throws(VipsError) -> VipsImage {
         try derive("flatten") { cvips_flatten($0, red, green, blue, $1) }
     }
 
@@ -314,9 +310,7 @@ extension VipsImage {
 
     /// Rotates counterclockwise about the image's center onto the center of a transparent canvas.
     /// The image must have an alpha band.
-    public func turned(
-        radians: Double, width: Int, height: Int
-    ) throws(VipsError) -> VipsImage {
+    public func turned(radians: Double, width: Int, height: Int) throws(VipsError) -> VipsImage {
         try derive("affine") { cvips_turn($0, radians, CInt(width), CInt(height), $1) }
     }
 

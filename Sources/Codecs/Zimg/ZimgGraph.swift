@@ -122,9 +122,7 @@ public struct ZimgConversion: Hashable, Sendable {
     public var filter: ZimgFilter
 
     /// Creates a conversion. If both sizes are equal, nothing is resampled.
-    public init(
-        from source: ZimgFormat, to target: ZimgFormat, filter: ZimgFilter = .lanczos3
-    ) {
+    public init(from source: ZimgFormat, to target: ZimgFormat, filter: ZimgFilter = .lanczos3) {
         self.source = source
         self.target = target
         self.filter = filter
@@ -265,9 +263,7 @@ public struct ZimgGraph: ~Copyable {
             base: (bases[0], bases[1], bases[2]), stride: (strides[0], strides[1], strides[2]))
     }
 
-    private static func check(
-        _ format: ZimgFormat, _ planes: [SampleSource]
-    ) throws(CodecError) {
+    private static func check(_ format: ZimgFormat, _ planes: [SampleSource]) throws(CodecError) {
         let areValid =
             planes.count == format.planeCount
             && planes.indices.allSatisfy { index in

@@ -350,9 +350,7 @@ final class AnimationCache: Sendable {
 
     /// Removes and returns the animation with the same bytes, or creates it; `nil` for an image
     /// without frames.
-    private func obtain(
-        _ source: SourceImage, _ limits: ImageLimits
-    ) throws -> CachedAnimation? {
+    private func obtain(_ source: SourceImage, _ limits: ImageLimits) throws -> CachedAnimation? {
         let last = cached.withLock { cached in
             defer { cached = nil }
             return cached

@@ -76,9 +76,7 @@ struct DecodeJob {
         return image
     }
 
-    private func frame(
-        of source: SourceImage, at scale: DecodeScale
-    ) throws -> DecodedImage.Frame {
+    private func frame(of source: SourceImage, at scale: DecodeScale) throws -> DecodedImage.Frame {
         if work.wantsAllFrames, let frames = try allFrames(of: source) { return frames }
         let kept = try RetainedMetadata(of: source, work.keeps)
         guard let index = work.frame ?? (source.missing == nil ? nil : source.frameOfStill) else {

@@ -13,9 +13,7 @@ struct MiniaturePixels {
     let pixels: [SIMD4<UInt8>]
 
     /// Reduces a source as far as possible in its decoder, and then here.
-    init(
-        _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
-    ) throws {
+    init(_ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag) throws {
         size = ResizeGeometry(source: source.info.size, box: Self.box, mode: .fit).scaled
         pixels = try source.pixels(at: scale, cancellation: cancellation).image
             .miniature(width: size.width, height: size.height)
@@ -250,9 +248,7 @@ struct ThumbHash {
         /// The largest component.
         private(set) var scale = 0.0
 
-        init(
-            _ hash: ThumbHash, _ part: KeyPath<SIMD4<Double>, Double>, columns: Int, rows: Int
-        ) {
+        init(_ hash: ThumbHash, _ part: KeyPath<SIMD4<Double>, Double>, columns: Int, rows: Int) {
             let values = hash.pixels.map { $0[keyPath: part] }
             for row in 0..<rows {
                 // A triangle of components, without the highest frequencies in both directions.

@@ -348,9 +348,7 @@ enum WebPFile {
     }
 
     /// Returns chunks that fill the range; the last one may lack its padding byte.
-    private static func chunks(
-        _ file: UnsafeRawBufferPointer, _ range: Range<Int>
-    ) -> [Chunk]? {
+    private static func chunks(_ file: UnsafeRawBufferPointer, _ range: Range<Int>) -> [Chunk]? {
         var (chunks, place): ([Chunk], Int) = ([], range.lowerBound)
         while place < range.upperBound {
             guard place + 8 <= range.upperBound, chunks.count < 1 << 16 else { return nil }
@@ -420,9 +418,7 @@ enum WebPFile {
         if chunk.data.count % 2 == 1 { body.append([0]) }
     }
 
-    private static func append(
-        _ name: String, _ data: [UInt8], to body: inout StrippedFile
-    ) {
+    private static func append(_ name: String, _ data: [UInt8], to body: inout StrippedFile) {
         guard !data.isEmpty else { return }
         let padding = [UInt8](repeating: 0, count: data.count % 2)
         body.append(Array(name.utf8) + TIFFBytes.little(data.count, 4) + data + padding)

@@ -11,20 +11,18 @@ struct PixelSource {
     let size: PixelSize
     private let bytes: UnsafeRawBufferPointer
 
-    init(_ work: TransformWork, _ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    init(_ work: TransformWork, _ bytes: UnsafeRawBufferPointer) throws {
         try self.init(work.layout, work.sourceInfo, work.limits, bytes, of: "the source")
     }
 
-    init(
-        _ overlay: OverlayInput, _ limits: ImageLimits, _ bytes: UnsafeRawBufferPointer
-    ) throws(ImageError) {
+    init(_ overlay: OverlayInput, _ limits: ImageLimits, _ bytes: UnsafeRawBufferPointer) throws {
         try self.init(overlay.layout, overlay.info, limits, bytes, of: "the overlay")
     }
 
     private init(
         _ layout: PixelLayout, _ info: ImageInfo, _ limits: ImageLimits,
         _ bytes: UnsafeRawBufferPointer, of what: String
-    ) throws(ImageError) {
+    ) throws {
         self.layout = layout
         size = info.size
         self.bytes = bytes
@@ -37,14 +35,14 @@ struct PixelSource {
         }
         guard isWithin, max(size.width, size.height) <= Int(Int32.max), size.area != nil,
             count <= limits.pixelBytesMax
-        else { throw .over("pixelsMax", "open", "\(what) of \(size) exceeds the limit") }
+        else { throw ImageError.over("pixelsMax", "open", "\(what) of \(size) exceeds the limit") }
     }
 
     private init(_ layout: PixelLayout, _ size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
         (self.layout, self.size, self.bytes) = (layout, size, bytes)
     }
 
-    func frame(_ index: Int) throws(ImageError) -> PixelSource {
+    func frame(_ index: Int) throws -> PixelSource {
         guard let range = layout.bytes(ofFrame: index), range.upperBound <= bytes.count else {
             throw ImageError(.internalError, "the frames do not match their layout")
         }
@@ -90,16 +88,14 @@ final class InterleavedPixels {
     /// - Parameters:
     ///   - premultiplied: Whether they have 16 bits and are premultiplied by the last one, alpha.
     ///   - isDeep: Whether they have 16 bits, which are kept.
-    init(
-        joining planes: [Plane], premultiplied: Bool = false, isDeep: Bool = false
-    ) throws(ImageError) {
+    init(joining planes: [Plane], premultiplied: Bool = false, isDeep: Bool = false) throws {
         size = planes[0].size
         bands = planes.count
         bytesPerBand = isDeep ? 2 : 1
         let stride = size.width * bands * bytesPerBand
         memory = .allocate(byteCount: stride * size.height, alignment: 64)
         do {
-            try withExtendedLifetime(planes) { () throws(CodecError) in
+            try withExtendedLifetime(planes) {
                 try Interleaving.join(
                     planes.map(\.source), into: memory, stride: stride, width: size.width,
                     height: size.height, isDeep: isDeep, premultiplied: premultiplied)

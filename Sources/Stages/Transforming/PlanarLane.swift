@@ -29,7 +29,7 @@ struct PlanarLane {
 
     /// Returns Y, Cb and Cr, or only gray, as displayed by the plan; chroma has one sample per
     /// `step` of luma.
-    func planes(colorsEvery step: PixelSize) throws(ImageError) -> [Plane] {
+    func planes(colorsEvery step: PixelSize) throws -> [Plane] {
         var planes: [Plane] = []
         for (index, plane) in source.layout.planes.prefix(isGray ? 1 : 3).enumerated() {
             let every = index == 0 ? PixelSize(width: 1, height: 1) : step
@@ -38,9 +38,7 @@ struct PlanarLane {
         return planes
     }
 
-    private func render(
-        _ plane: PixelPlane, at index: Int, every step: PixelSize
-    ) throws(ImageError) -> Plane {
+    private func render(_ plane: PixelPlane, at index: Int, every step: PixelSize) throws -> Plane {
         let key = PlaneMemo.Key(index: index, every: step)
         if let known = memo?.planes[key] { return known }
         let stored = Plane(source.pixels(of: plane), plane.size, stride: plane.stride)
@@ -51,16 +49,14 @@ struct PlanarLane {
     }
 
     /// Returns Y, Cb and Cr in limited range, as displayed by the plan; gray has no chroma.
-    func limitedPlanes(colorsEvery step: PixelSize) throws(ImageError) -> [Plane] {
+    func limitedPlanes(colorsEvery step: PixelSize) throws -> [Plane] {
         if let planes = memo?.limited { return planes }
         let planes = try makeLimitedPlanes(colorsEvery: step)
         memo?.limited = planes
         return planes
     }
 
-    private func makeLimitedPlanes(
-        colorsEvery step: PixelSize
-    ) throws(ImageError) -> [Plane] {
+    private func makeLimitedPlanes(colorsEvery step: PixelSize) throws -> [Plane] {
         let full = try planes(colorsEvery: step)
         let luma = try sampler.limited([full[0]])
         guard isGray else { return luma + (try sampler.limited([full[1], full[2]])) }
@@ -69,12 +65,12 @@ struct PlanarLane {
     }
 
     /// Returns gray or sRGB pixels, as displayed by the plan.
-    func stepImage() throws(ImageError) -> StepImage {
+    func stepImage() throws -> StepImage {
         try joined(planes(colorsEvery: PixelSize(width: 1, height: 1)))
     }
 
     /// Returns the same, resampled to another size.
-    func stepImage(resampledTo size: PixelSize) throws(ImageError) -> StepImage {
+    func stepImage(resampledTo size: PixelSize) throws -> StepImage {
         let region = ActiveRegion(of: plan.size)
         var sampled: [Plane] = []
         for plane in try planes(colorsEvery: PixelSize(width: 1, height: 1)) {
@@ -83,7 +79,7 @@ struct PlanarLane {
         return try joined(sampled)
     }
 
-    private func joined(_ planes: [Plane]) throws(ImageError) -> StepImage {
+    private func joined(_ planes: [Plane]) throws -> StepImage {
         let pixels = try InterleavedPixels(joining: isGray ? planes : sampler.rgb(planes))
         return try ImageError.mapping("open") { try StepImage(pixels, sampler: sampler) }
     }
@@ -214,7 +210,7 @@ struct PlanarRenderer {
     ///     fewer, it includes content beyond the edge, according to its siting.
     func render(
         _ plane: Plane, active: (width: Double, height: Double), every step: PixelSize
-    ) throws(ImageError) -> Plane {
+    ) throws -> Plane {
         let size = plan.size(every: step)
         let covered = ActiveRegion(
             width: Double(size.width * step.width) / Double(plan.size.width),

@@ -148,9 +148,7 @@ struct PlaneSampler {
     /// - Parameters:
     ///   - plane: The source; samples beyond its edges repeat those of the edge.
     ///   - region: The area in samples of the plane.
-    func sample(
-        _ plane: Plane, _ region: ActiveRegion, to size: PixelSize
-    ) throws(ImageError) -> Plane {
+    func sample(_ plane: Plane, _ region: ActiveRegion, to size: PixelSize) throws -> Plane {
         let isReduced = region.width > Double(size.width) || region.height > Double(size.height)
         let filter: ZimgFilter = isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5)
         guard Self.isSplit(region, of: plane.size, to: size) else {
@@ -174,9 +172,7 @@ struct PlaneSampler {
     /// If few of many columns or rows are sampled in both directions at once, zimg 3.0.4 uses rows
     /// 8 or more further down, or omits samples: observed below 10 columns and below 5 rows, with
     /// SSE2 and AVX2, but never with portable code.
-    static func isSplit(
-        _ region: ActiveRegion, of plane: PixelSize, to size: PixelSize
-    ) -> Bool {
+    static func isSplit(_ region: ActiveRegion, of plane: PixelSize, to size: PixelSize) -> Bool {
         let keepsColumns = region.left == 0 && region.width == Double(size.width)
         let keepsRows = region.top == 0 && region.height == Double(size.height)
         return !keepsColumns && !keepsRows
@@ -190,7 +186,7 @@ struct PlaneSampler {
     /// Without filtering, returns an area of the plane.
     private func pass(
         _ plane: Plane, _ region: ActiveRegion, to size: PixelSize, _ filter: ZimgFilter
-    ) throws(ImageError) -> Plane {
+    ) throws -> Plane {
         if let rect = region.rect, rect.size == size,
             rect.intersection(with: plane.size) == rect
         {
@@ -214,7 +210,7 @@ struct PlaneSampler {
     }
 
     /// Converts Y, Cb and Cr of one size to red, green and blue.
-    func rgb(_ planes: [Plane]) throws(ImageError) -> [Plane] {
+    func rgb(_ planes: [Plane]) throws -> [Plane] {
         let size = planes[0].size
         let aligned = planes.map(\.aligned)
         let conversion = ZimgConversion(
@@ -227,7 +223,7 @@ struct PlaneSampler {
 
     /// Converts full range to limited range: luma if there is one plane, else the two chroma
     /// planes.
-    func limited(_ planes: [Plane]) throws(ImageError) -> [Plane] {
+    func limited(_ planes: [Plane]) throws -> [Plane] {
         let size = planes[0].size
         // Chroma has another range than luma, and zimg only accepts it along with luma: the first
         // chroma plane serves as luma, whose result is discarded.
@@ -244,7 +240,7 @@ struct PlaneSampler {
 
     private func convert(
         _ conversion: ZimgConversion, _ sources: [Plane], _ targets: [Plane]
-    ) throws(ImageError) {
+    ) throws {
         defer { withExtendedLifetime((sources, targets)) {} }
         try ImageError.mapping("resize") {
             try graphs.withGraph(conversion) { graph throws(CodecError) in

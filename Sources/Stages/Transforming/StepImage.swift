@@ -294,21 +294,21 @@ struct StepFrames {
     /// The size of every frame.
     let size: PixelSize
     let times: FrameTimes
-    private let make: (Int) throws(ImageError) -> StepImage
+    private let make: (Int) throws -> StepImage
 
     /// - Parameter make: Returns the frame with a number after the steps.
     /// - Throws: `limitExceeded` if all frames together exceed the byte limit; the errors of
     ///   `make`.
     init(
         _ animation: AnimationProperties, limits: ImageLimits,
-        make: @escaping (Int) throws(ImageError) -> StepImage
-    ) throws(ImageError) {
+        make: @escaping (Int) throws -> StepImage
+    ) throws {
         times = FrameTimes(animation)
         size = try make(0).size
         self.make = make
         let most = limits.pixelBytesMax / Self.bands
         guard let area = size.area, area <= most / times.count else {
-            throw .over(
+            throw ImageError.over(
                 "pixelBytesMax", "encode",
                 "\(times.count) frames of \(size) exceed the limit: request a smaller size")
         }
@@ -343,9 +343,7 @@ struct StepFrames {
 
 extension VipsImage {
     /// Calls `withPixels` with a body that may throw any error.
-    func withMemory<Value>(
-        _ body: (UnsafeRawBufferPointer) throws -> Value
-    ) throws -> Value {
+    func withMemory<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
         try withPixels { pixels throws(VipsError) in Result { try body(pixels) } }.get()
     }
 }

@@ -49,8 +49,8 @@ package struct TransformStage: Sendable {
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels] = [],
         output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
-        try run(cancellation) { sampler throws(ImageError) in
-            try withExtendedLifetime(overlays) { () throws(ImageError) -> EncodedImage in
+        try run(cancellation) { sampler in
+            try withExtendedLifetime(overlays) {
                 try TransformJob(work, sampler).run(pixels, overlays: overlays, to: output)
             }
         }
@@ -67,9 +67,7 @@ package struct TransformStage: Sendable {
     package func render(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
     ) throws(ImageError) -> RenderedImage {
-        try run(cancellation) { sampler throws(ImageError) in
-            try TransformJob(work, sampler).render(pixels)
-        }
+        try run(cancellation) { try TransformJob(work, $0).render(pixels) }
     }
 
     /// Encodes an image of one color.
@@ -83,16 +81,16 @@ package struct TransformStage: Sendable {
     package func paint(
         _ work: PaintWork, output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
-        try run(cancellation) { sampler throws(ImageError) in
-            try PaintJob(work, sampler).run(to: output)
-        }
+        try run(cancellation) { try PaintJob(work, $0).run(to: output) }
     }
 
     private func run<Result>(
-        _ cancellation: CancellationFlag, _ job: (PlaneSampler) throws(ImageError) -> Result
+        _ cancellation: CancellationFlag, _ job: (PlaneSampler) throws -> Result
     ) throws(ImageError) -> Result {
         try library.exclusively { () throws(ImageError) -> Result in
-            try job(PlaneSampler(graphs: graphs, cancellation: cancellation))
+            try ImageError.mapping("transform") {
+                try job(PlaneSampler(graphs: graphs, cancellation: cancellation))
+            }
         }
     }
 }
@@ -112,8 +110,10 @@ struct TransformJob {
 
     func run(
         _ pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels], to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
-        if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
+    ) throws -> EncodedImage {
+        if let format = work.output.format, !format.isEncodable {
+            throw ImageError.notEncoded(format)
+        }
         let source = try PixelSource(work, pixels)
         let embedded = try EmbeddedParts(work.layout, in: pixels)
         try checkDepth()
@@ -121,7 +121,7 @@ struct TransformJob {
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
         if let animation = work.layout.animation, work.resultFormat(hasAlpha: true).holdsFrames {
             let frames = try StepFrames(animation, limits: work.limits) {
-                index throws(ImageError) in
+                index in
                 try run(pipeline.steps, on: stepImage(source.frame(index)))
             }
             return try encoder(hasAlpha: true, beside: embedded).encode(frames, to: output)
@@ -143,7 +143,7 @@ struct TransformJob {
     }
 
     /// Returns the pixels after the steps.
-    func render(_ pixels: UnsafeRawBufferPointer) throws(ImageError) -> RenderedImage {
+    func render(_ pixels: UnsafeRawBufferPointer) throws -> RenderedImage {
         let source = try PixelSource(work, pixels)
         guard !work.layout.samples.isDeep, work.layout.animation == nil else {
             throw ImageError(.internalError, "only a single 8-bit frame can be rendered")
@@ -161,15 +161,13 @@ struct TransformJob {
     private func encode(
         _ current: StepImage, after steps: [any ImageStep], beside embedded: EmbeddedParts,
         to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
+    ) throws -> EncodedImage {
         let current = try run(steps, on: current)
         return try encoder(hasAlpha: current.image.header.hasAlpha, beside: embedded)
             .encode(current, to: output)
     }
 
-    private func run(
-        _ steps: [any ImageStep], on image: StepImage
-    ) throws(ImageError) -> StepImage {
+    private func run(_ steps: [any ImageStep], on image: StepImage) throws -> StepImage {
         var current = image
         for step in steps {
             try checkCancellation()
@@ -179,14 +177,12 @@ struct TransformJob {
         return current
     }
 
-    private func encoder(
-        hasAlpha: Bool, beside embedded: EmbeddedParts
-    ) throws(ImageError) -> Encoder {
+    private func encoder(hasAlpha: Bool, beside embedded: EmbeddedParts) throws -> Encoder {
         try Encoder(
             work, hasAlpha: hasAlpha, beside: embedded, cancellation: sampler.cancellation)
     }
 
-    private func sources(_ overlays: [OverlayPixels]) throws(ImageError) -> [PixelSource] {
+    private func sources(_ overlays: [OverlayPixels]) throws -> [PixelSource] {
         var sources: [PixelSource] = []
         for (input, pixels) in zip(work.overlays, overlays) {
             sources.append(try PixelSource(input, work.limits, pixels.bytes))
@@ -194,12 +190,12 @@ struct TransformJob {
         return sources
     }
 
-    private func stepImage(_ source: PixelSource) throws(ImageError) -> StepImage {
+    private func stepImage(_ source: PixelSource) throws -> StepImage {
         try ImageError.mapping("open") { try StepImage(source, sampler: sampler) }
     }
 
     /// Checks that the decoder produced the bit depth that the steps support.
-    private func checkDepth() throws(ImageError) {
+    private func checkDepth() throws {
         let areUsual = work.overlays.allSatisfy { $0.layout.samples == .standard }
         let isTaken = !work.layout.samples.isDeep || work.steps.allSatisfy(\.form.takesDepth)
         guard areUsual, isTaken else {
@@ -207,8 +203,8 @@ struct TransformJob {
         }
     }
 
-    private func checkCancellation() throws(ImageError) {
-        if sampler.cancellation.isCancelled { throw .cancelled }
+    private func checkCancellation() throws {
+        if sampler.cancellation.isCancelled { throw ImageError.cancelled }
     }
 }
 
@@ -222,10 +218,12 @@ struct PaintJob {
         (self.work, self.sampler) = (work, sampler)
     }
 
-    func run(to output: some OutputSpace) throws(ImageError) -> EncodedImage {
-        if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
+    func run(to output: some OutputSpace) throws -> EncodedImage {
+        if let format = work.output.format, !format.isEncodable {
+            throw ImageError.notEncoded(format)
+        }
         try work.limits.check(work.size, step: "paint")
-        if sampler.cancellation.isCancelled { throw .cancelled }
+        if sampler.cancellation.isCancelled { throw ImageError.cancelled }
         let current = try ImageError.mapping("paint") { try canvas() }
         return try Encoder(work, cancellation: sampler.cancellation).encode(current, to: output)
     }

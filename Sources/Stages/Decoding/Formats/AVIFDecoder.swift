@@ -336,9 +336,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     }
 
     /// Returns the location of each plane in memory for all of them.
-    private borrowing func parts(
-        of memory: UnsafeMutableRawBufferPointer
-    ) -> [SampleTarget] {
+    private borrowing func parts(of memory: UnsafeMutableRawBufferPointer) -> [SampleTarget] {
         let ends = layout.planes.dropFirst().map(\.offset) + [byteCount]
         return zip(layout.planes, ends).map { plane, end in
             SampleTarget(
@@ -348,9 +346,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     }
 
     /// Half of an odd number of columns includes half a chroma sample.
-    private static func plane(
-        _ index: Int, of picture: AVIFPicture, at offset: Int
-    ) -> PixelPlane {
+    private static func plane(_ index: Int, of picture: AVIFPicture, at offset: Int) -> PixelPlane {
         let size = picture.size(ofPlane: index)
         let (across, down) =
             index == 0 ? (0, 0) : (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)

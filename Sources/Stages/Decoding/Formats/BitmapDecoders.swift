@@ -137,9 +137,7 @@ struct BitmapPixels {
     /// - Parameters:
     ///   - size: The size of the image; in an icon, half the number of rows.
     ///   - bands: 3, or 4 with alpha.
-    init(
-        _ bitmap: BitmapHeader, _ size: PixelSize, bands: Int, in file: UnsafeRawBufferPointer
-    ) {
+    init(_ bitmap: BitmapHeader, _ size: PixelSize, bands: Int, in file: UnsafeRawBufferPointer) {
         precondition(bands == 3 || bands == 4)
         (self.bitmap, self.size, self.bands) = (bitmap, size, bands)
         let bytes = HeaderBytes(Span(_unsafeBytes: file))

@@ -232,9 +232,7 @@ struct UnrenderedSVG {
         info = ImageInfo(format: .svg, size: size, hasAlpha: true)
     }
 
-    private static func size(
-        _ bytes: UnsafeRawBufferPointer, _ limits: ImageLimits
-    ) -> PixelSize? {
+    private static func size(_ bytes: UnsafeRawBufferPointer, _ limits: ImageLimits) -> PixelSize? {
         guard ImageFormat(file: bytes.bindMemory(to: UInt8.self).span) == .svg else { return nil }
         return DrawingSize.of(bytes, sideMax: limits.sideMax, pixelsMax: limits.pixelsMax)
     }

@@ -109,9 +109,7 @@ private struct FirstGIFFrame {
     }
 
     /// Returns the offsets of the first image's descriptor and of its first block of pixels.
-    private static func image(
-        of bytes: UnsafeRawBufferPointer
-    ) -> (descriptor: Int, blocks: Int)? {
+    private static func image(of bytes: UnsafeRawBufferPointer) -> (descriptor: Int, blocks: Int)? {
         let file = HeaderBytes(Span(_unsafeBytes: bytes))
         guard file.gifSize != nil, let flags = file.byte(10) else { return nil }
         var offset = screenBytes + GIFFile.colorBytes(flags)

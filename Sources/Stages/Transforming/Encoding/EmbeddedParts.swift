@@ -18,7 +18,7 @@ struct EmbeddedParts {
     ///
     /// - Throws: `internalError` for parts that are outside of the block, too large, or not of the
     ///   declared kind.
-    init(_ layout: PixelLayout, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    init(_ layout: PixelLayout, in bytes: UnsafeRawBufferPointer) throws {
         guard let count = layout.byteCount, count <= bytes.count else { throw Self.unfit }
         for embedded in layout.embeddedMetadata {
             guard let end = embedded.end else { throw Self.unfit }
@@ -47,11 +47,11 @@ struct EmbeddedParts {
     ///
     /// - Throws: `limitExceeded` if both don't fit into a segment; `internalError` for EXIF without
     ///   a first directory.
-    func with(thumbnail: [UInt8]) throws(ImageError) -> EmbeddedParts {
+    func with(thumbnail: [UInt8]) throws -> EmbeddedParts {
         var parts = self
         guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
         guard block.count <= MetadataSegments.exifBytesMax else {
-            throw .over(
+            throw ImageError.over(
                 OutputSetting.embedThumbnail.name, "encode",
                 "the kept EXIF data leaves no space for a thumbnail: leave out "
                     + "embed-thumbnail, or keep less metadata")
@@ -60,7 +60,7 @@ struct EmbeddedParts {
         return parts
     }
 
-    private mutating func check() throws(ImageError) {
+    private mutating func check() throws {
         if !profile.isEmpty {
             space = ProfileSpace(profile)
             guard space == .rgb || space == .gray else { throw Self.unfit }

@@ -10,7 +10,7 @@ struct Encoder {
     init(
         _ work: TransformWork, hasAlpha: Bool, beside embedded: EmbeddedParts,
         cancellation: CancellationFlag
-    ) throws(ImageError) {
+    ) throws {
         encoder = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
         let samples = work.layout.samples
         guard samples.hdr == nil || encoder.format.holdsHDR else {
@@ -24,7 +24,7 @@ struct Encoder {
     }
 
     /// Creates an encoder for an image of one color.
-    init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
+    init(_ work: PaintWork, cancellation: CancellationFlag) throws {
         encoder = try FormatEncoders.encoder(of: work.resultFormat)
         spec = EncodingSpecification(
             options: work.output, isPhotograph: false, cancellation: cancellation,
@@ -42,12 +42,10 @@ struct Encoder {
     }
 
     /// Encodes the planes of the lane, which must be supported.
-    func encode(
-        _ lane: PlanarLane, to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
+    func encode(_ lane: PlanarLane, to output: some OutputSpace) throws -> EncodedImage {
         let isOnce = spec.options.maxBytes == nil && !embedsThumbnail
         let lane = isOnce ? lane : lane.remembering()
-        let spec = try spec(spec(besideGray: lane.isGray)) { () throws(ImageError) in
+        let spec = try spec(spec(besideGray: lane.isGray)) {
             try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
         }
         var encoded = try write(lane.plan.size, bands: 1, spec, to: output) {
@@ -59,9 +57,7 @@ struct Encoder {
     }
 
     /// Encodes any image.
-    func encode(
-        _ whole: StepImage, to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
+    func encode(_ whole: StepImage, to output: some OutputSpace) throws -> EncodedImage {
         let (current, image) = try ImageError.mapping("encode") {
             let current = embedsThumbnail ? try whole.computed() : whole
             return (current, try pixels(of: current))
@@ -77,9 +73,7 @@ struct Encoder {
     }
 
     /// Encodes all frames of an animation.
-    func encode(
-        _ frames: StepFrames, to output: some OutputSpace
-    ) throws(ImageError) -> EncodedImage {
+    func encode(_ frames: StepFrames, to output: some OutputSpace) throws -> EncodedImage {
         var spec: EncodingSpecification = spec
         spec.samples = .standard
         return try write(
@@ -95,7 +89,7 @@ struct Encoder {
     /// Returns the specification with a thumbnail, if one is requested.
     private func spec(
         _ spec: EncodingSpecification, thumbnail: () throws -> StepImage
-    ) throws(ImageError) -> EncodingSpecification {
+    ) throws -> EncodingSpecification {
         guard embedsThumbnail else { return spec }
         let jpeg = try ImageError.mapping("encode") {
             try EmbeddedThumbnail.jpeg(of: flattened(thumbnail().image))
@@ -129,7 +123,7 @@ struct Encoder {
     private func write(
         _ size: PixelSize, bands: Int, _ spec: EncodingSpecification, frames: Int = 1,
         to output: some OutputSpace, _ body: (EncodingSpecification, BlockWriter) throws -> Bool
-    ) throws(ImageError) -> EncodedImage {
+    ) throws -> EncodedImage {
         try check(size)
         let writer = try BlockWriter(output, estimate: encoder.estimate(size, bands: bands, spec))
         do {
@@ -161,14 +155,15 @@ struct Encoder {
     }
 
     /// Rejects sizes that the format can't represent.
-    private func check(_ size: PixelSize) throws(ImageError) {
+    private func check(_ size: PixelSize) throws {
         let (name, limits) = (encoder.format.name, encoder.format.traits.output)
         let (sideMax, pixelsMax) = (limits?.sideMax ?? 0, limits?.pixelsMax ?? 0)
         guard max(size.width, size.height) <= sideMax else {
-            throw .over("sideMax", "encode", "\(name) supports at most \(sideMax) pixels per side")
+            throw ImageError.over(
+                "sideMax", "encode", "\(name) supports at most \(sideMax) pixels per side")
         }
         guard let area = size.area, area <= pixelsMax else {
-            throw .over(
+            throw ImageError.over(
                 "pixelsMax", "encode",
                 "\(size) is too large for \(name): at most "
                     + "\(pixelsMax) pixels are encoded")
@@ -288,7 +283,7 @@ final class BlockWriter {
     private(set) var failure: ImageError?
 
     /// - Parameter estimate: The expected size; a wrong estimate costs a copy.
-    init(_ space: any OutputSpace, estimate: Int) throws(ImageError) {
+    init(_ space: any OutputSpace, estimate: Int) throws {
         self.space = space
         block = try space.reserve(max(4096, estimate))
     }

@@ -14,9 +14,7 @@ protocol FormatEncoder: Sendable {
     func takesPlanes(_ options: OutputOptions) -> Bool
 
     /// Writes planes; only called if the row states that the format supports them.
-    func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
-    ) throws
+    func encode(_ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter) throws
 
     /// Writes pixels, sRGB or gray (or in the sample format of the spec, with its number of
     /// bytes), without alpha if the format has none; returns whether the output has alpha.
@@ -44,9 +42,7 @@ extension FormatEncoder {
 
     func embed(_ parts: EmbeddedParts, in writer: BlockWriter) throws {}
 
-    func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
-    ) throws {
+    func encode(_ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter) throws {
         throw ImageError(.internalError, "\(format.name) cannot be encoded from planes")
     }
 
@@ -108,9 +104,9 @@ enum FormatEncoders {
     /// The permitted libvips savers besides those that libvips itself considers trusted.
     static let savers = [VipsSaver.jxl]
 
-    static func encoder(of format: ImageFormat) throws(ImageError) -> any FormatEncoder {
+    static func encoder(of format: ImageFormat) throws -> any FormatEncoder {
         guard let encoder = all.first(where: { $0.format == format }) else {
-            throw .notEncoded(format)
+            throw ImageError.notEncoded(format)
         }
         return encoder
     }

@@ -9,9 +9,7 @@ import WebP
 struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
-    func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
-    ) throws {
+    func encode(_ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter) throws {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
             width: size.width, height: size.height,
@@ -20,7 +18,7 @@ struct JPEGFormatEncoder: FormatEncoder {
             optimizesCoding: spec.options.optimizesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
-        let count = try withExtendedLifetime(planes) { () throws(CodecError) in
+        let count = try withExtendedLifetime(planes) {
             try JPEGPlaneEncoder.encode(
                 planes.map(\.source), as: encoding,
                 into: { writer.next($0) }, isCancelled: { spec.cancellation.isCancelled })
@@ -94,11 +92,9 @@ struct WebPFormatEncoder: FormatEncoder {
     /// Sharp chroma subsampling is done by libwebp, which needs full-resolution chroma.
     func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
 
-    func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
-    ) throws {
+    func encode(_ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter) throws {
         let planes = try lane.limitedPlanes(colorsEvery: PixelSize(width: 2, height: 2))
-        try withExtendedLifetime(planes) { () throws(CodecError) in
+        try withExtendedLifetime(planes) {
             try WebPEncoder.encode(
                 planes: planes.map(\.source), as: encoding(lane.plan.size, spec),
                 to: { writer.append($0) },
@@ -171,13 +167,11 @@ struct WebPFormatEncoder: FormatEncoder {
 struct AVIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.avif
 
-    func encode(
-        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter
-    ) throws {
+    func encode(_ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter) throws {
         let chroma: PlaneSubsampling = lane.isGray ? .gray : chroma(spec)
         let step = chroma == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
-        try withExtendedLifetime(planes) { () throws(CodecError) in
+        try withExtendedLifetime(planes) {
             try AVIFEncoder.encode(
                 planes: planes.map(\.source), as: encoding(lane.plan.size, chroma, spec),
                 to: { writer.append($0) },

@@ -137,9 +137,7 @@ extension BlendPixel {
     }
 
     /// Writes samples; for gray the first color.
-    func write(
-        to samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader
-    ) {
+    func write(to samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader) {
         let straight = (straight * 255).rounded(.toNearestOrAwayFromZero)
         let colors = header.bands - (header.hasAlpha ? 1 : 0)
         for band in 0..<colors { samples[start + band] = UInt8(straight[band]) }

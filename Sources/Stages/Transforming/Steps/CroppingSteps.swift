@@ -3,7 +3,7 @@ import Vips
 
 /// Crops to a rectangle; parts outside of the image are ignored.
 extension CropStep: PixelStep, ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+    func checkedSize(after source: PixelSize) throws -> PixelSize {
         try size(after: source, orThrow: "the rectangle lies outside the image of \(source)")
     }
 
@@ -26,7 +26,7 @@ struct CropTo: ImageStep {
     /// Returns the target size for an image.
     let target: @Sendable (PixelSize) -> PixelSize
 
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { target(source) }
+    func checkedSize(after source: PixelSize) throws -> PixelSize { target(source) }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()

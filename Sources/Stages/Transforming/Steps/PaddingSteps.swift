@@ -3,7 +3,7 @@ import Vips
 
 /// Adds margins to the image.
 extension ExtendStep: PixelStep, ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+    func checkedSize(after source: PixelSize) throws -> PixelSize {
         try size(after: source, orThrow: "the margins exceed their limits")
     }
 
@@ -44,7 +44,7 @@ struct Pad: ImageStep {
     /// Returns the canvas size for an image, at least as large as the image.
     let canvas: @Sendable (PixelSize) -> PixelSize
 
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { canvas(source) }
+    func checkedSize(after source: PixelSize) throws -> PixelSize { canvas(source) }
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
@@ -123,7 +123,7 @@ extension Color {
 
 /// Rotates about the center.
 extension RotateStep: PixelStep, ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+    func checkedSize(after source: PixelSize) throws -> PixelSize {
         try size(after: source, orThrow: "the rotation angle must be finite")
     }
 

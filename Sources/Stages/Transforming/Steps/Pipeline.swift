@@ -8,7 +8,7 @@ struct Pipeline {
     private let ends: [Int]
 
     /// `overlays` are the overlay images of its steps, in order; throws if their number is wrong.
-    init(_ steps: [TransformStep], overlays: [PixelSource] = []) throws(ImageError) {
+    init(_ steps: [TransformStep], overlays: [PixelSource] = []) throws {
         guard steps.count(where: { $0.overlay != nil }) == overlays.count else {
             throw ImageError(.internalError, "the overlays of the job do not match its steps")
         }
@@ -29,9 +29,7 @@ struct Pipeline {
 
     /// Adds as many operations to the plan as it supports, and returns the remaining ones, starting
     /// with the first unsupported one; empty if the last ones have no further effect.
-    func fold(
-        into plan: inout PlanarPlan, limits: ImageLimits
-    ) throws(ImageError) -> [any ImageStep] {
+    func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws -> [any ImageStep] {
         for (index, step) in steps.enumerated() {
             guard try step.fold(into: &plan, limits: limits) else { return Array(steps[index...]) }
         }
@@ -44,10 +42,10 @@ struct Pipeline {
     }
 
     /// Throws if no worker of this kind implements the step.
-    private static func steps(_ step: TransformStep) throws(ImageError) -> [any ImageStep] {
+    private static func steps(_ step: TransformStep) throws -> [any ImageStep] {
         if case .custom(let custom) = step { throw custom.notGranted }
         guard let known = step.form as? any PixelStep else {
-            throw .step(step.name, "this version does not implement the step")
+            throw ImageError.step(step.name, "this version does not implement the step")
         }
         return known.imageSteps
     }
@@ -61,7 +59,7 @@ protocol ImageStep {
     /// Returns the size after `apply` for an image of size `source`, or that of an intermediate
     /// image if that is larger; by default `source`. Throws `stepFailed` if the step isn't
     /// applicable.
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize
+    func checkedSize(after source: PixelSize) throws -> PixelSize
 
     /// Returns the image after the operation; `checkedSize` has not thrown for it.
     func apply(to current: StepImage) throws -> StepImage
@@ -72,7 +70,7 @@ protocol ImageStep {
 }
 
 extension ImageStep {
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize { source }
+    func checkedSize(after source: PixelSize) throws -> PixelSize { source }
 
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
@@ -90,22 +88,22 @@ extension PixelStep where Self: ImageStep {
 
 extension StepForm {
     /// Returns the size after the step, or throws with this text if it has none.
-    func size(after source: PixelSize, orThrow text: String) throws(ImageError) -> PixelSize {
-        guard let size = size(after: source) else { throw .step(name, text) }
+    func size(after source: PixelSize, orThrow text: String) throws -> PixelSize {
+        guard let size = size(after: source) else { throw ImageError.step(name, text) }
         return size
     }
 }
 
 extension ImageStep {
     /// Runs the operation after checking the limits of its result.
-    func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
+    func run(on current: StepImage, limits: ImageLimits) throws -> StepImage {
         let bytes = current.image.header.bytesPerBand
         try check(checkedSize(after: current.size), of: current.size, limits, bytesPerBand: bytes)
         return try ImageError.mapping(name) { try apply(to: current) }
     }
 
     /// Adds the operation to a plan after checking the limits of its result.
-    func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
+    func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws -> Bool {
         try check(checkedSize(after: plan.size), of: plan.size, limits)
         return fold(into: &plan)
     }
@@ -117,7 +115,7 @@ extension ImageStep {
     /// At the end it has its nominal size.
     private func check(
         _ size: PixelSize, of source: PixelSize, _ limits: ImageLimits, bytesPerBand: Int = 1
-    ) throws(ImageError) {
+    ) throws {
         let staysOrTurns = size == source || size == source.transposed
         if self is ApplyScale || !staysOrTurns {
             try limits.check(size, step: name, bytesPerBand: bytesPerBand)
@@ -127,18 +125,16 @@ extension ImageStep {
 
 extension ImageLimits {
     /// Assumes four samples per pixel, since a step may add an alpha band.
-    func check(
-        _ size: PixelSize, step: String, bytesPerBand: Int = 1
-    ) throws(ImageError) {
+    func check(_ size: PixelSize, step: String, bytesPerBand: Int = 1) throws {
         guard size.width <= sideMax, size.height <= sideMax else {
-            throw .over(
+            throw ImageError.over(
                 "sideMax", step,
                 "\(size) after \(step) exceeds the limit of \(sideMax) pixels per side")
         }
         guard let area = size.area, area <= pixelsMax,
             area <= pixelBytesMax / (4 * bytesPerBand)
         else {
-            throw .over("pixelsMax", step, "\(size) after \(step) exceeds the limit")
+            throw ImageError.over("pixelsMax", step, "\(size) after \(step) exceeds the limit")
         }
     }
 }

@@ -7,7 +7,7 @@ import Vips
 extension RoundStep: PixelStep, ImageStep {
     var imageSteps: [any ImageStep] { radius > 0 || border > 0 ? [self] : [] }
 
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+    func checkedSize(after source: PixelSize) throws -> PixelSize {
         try size(
             after: source,
             orThrow: "a border of \(border) pixels covers an image of \(source): it must be less "

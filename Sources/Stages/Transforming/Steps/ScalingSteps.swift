@@ -9,7 +9,7 @@ struct Scale: ImageStep {
     /// Of a size without a known part, the most important area of a size is kept.
     var gravity = Gravity.center
     /// Returns the size and what is kept of it, or throws if the size isn't possible.
-    let scaling: (PixelSize) throws(ImageError) -> Scaling
+    let scaling: (PixelSize) throws -> Scaling
 
     struct Scaling {
         /// The size of the whole scaled image.
@@ -19,7 +19,7 @@ struct Scale: ImageStep {
         let part: PixelRect?
     }
 
-    func checkedSize(after source: PixelSize) throws(ImageError) -> PixelSize {
+    func checkedSize(after source: PixelSize) throws -> PixelSize {
         let scaling = try scaling(source)
         return scaling.part?.size ?? scaling.whole
     }
@@ -45,12 +45,12 @@ extension ResizeStep: PixelStep {
     /// Scales to a box: inside it, around it, or exactly to its size. Of an odd excess of a fill,
     /// the larger half is cut off at the right and the bottom.
     var imageSteps: [any ImageStep] {
-        let scale = Scale(name: name) { source throws(ImageError) in try scaling(of: source) }
+        let scale = Scale(name: name) { source in try scaling(of: source) }
         guard mode == .letterbox, box.isPositive else { return [scale] }
         return [scale, Pad { [box] in box.atLeast($0) }]
     }
 
-    fileprivate func scaling(of source: PixelSize) throws(ImageError) -> Scale.Scaling {
+    fileprivate func scaling(of source: PixelSize) throws -> Scale.Scaling {
         _ = try size(after: source, orThrow: "a box of \(box) has no pixels")
         let geometry = geometry(of: source)
         let output = mode == .fill && box.isPositive ? geometry.output : geometry.scaled
@@ -63,7 +63,7 @@ extension ScaleDownStep: PixelStep {
     /// Scales the image, at its current size, down to a limit of pixel bytes.
     var imageSteps: [any ImageStep] {
         [
-            Scale(name: name) { source throws(ImageError) in
+            Scale(name: name) { source in
                 try resize(of: source).scaling(of: source)
             }
         ]
@@ -74,9 +74,9 @@ extension ResizeToStep: PixelStep {
     /// Scales to a box that may depend on the image, and crops the excess of a fill.
     var imageSteps: [any ImageStep] {
         [
-            Scale(name: name, gravity: gravity) { source throws(ImageError) in
+            Scale(name: name, gravity: gravity) { source in
                 guard let geometry = geometry(of: source) else {
-                    throw .step(name, "a box of \(box) has no or too many pixels")
+                    throw ImageError.step(name, "a box of \(box) has no or too many pixels")
                 }
                 return Scale.Scaling(
                     whole: geometry.scaled, output: geometry.output,
