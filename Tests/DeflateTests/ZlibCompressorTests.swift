@@ -8,13 +8,7 @@ import Vips
         let pixels = (0..<(size.width * size.height)).map { UInt8(truncatingIfNeeded: $0 * $0) }
         let png = try png(pixels, width: size.width, height: size.height, level: level)
         let read = try VipsLibrary().exclusively {
-            try png.withUnsafeBytes { png in
-                let block = UnsafeMutableRawBufferPointer.allocate(
-                    byteCount: pixels.count, alignment: 1)
-                defer { block.deallocate() }
-                try VipsImage.png(png).write(to: block)
-                return Array(block)
-            }
+            try png.withUnsafeBytes { try VipsImage.png($0).samples() }
         }
         #expect(read == pixels)
     }

@@ -54,11 +54,7 @@ import Vips
         let samples = try withVips {
             try bytes.withUnsafeBytes { bytes in
                 let image = try VipsImage.jpeg(bytes)
-                let block = UnsafeMutableRawBufferPointer.allocate(
-                    byteCount: image.width * image.height, alignment: 1)
-                defer { block.deallocate() }
-                try image.write(to: block)
-                return (width: image.width, bytes: Array(block))
+                return (width: image.width, bytes: try image.samples())
             }
         }
         for y in 0..<(samples.bytes.count / samples.width) {

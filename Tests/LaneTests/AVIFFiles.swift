@@ -57,14 +57,9 @@ extension TestImage {
     fileprivate func png() throws -> [UInt8] {
         try VipsLibrary().exclusively {
             try samples.withUnsafeBytes { pixels in
-                var bytes: [UInt8] = []
                 try VipsImage.pixels(
                     pixels, width: size.width, height: size.height, bands: bands
-                ).save(.png(compression: 1)) {
-                    bytes.append(contentsOf: $0)
-                    return true
-                }
-                return bytes
+                ).encoded(.png(compression: 1))
             }
         }
     }

@@ -91,15 +91,10 @@ import Vips
         let top = random.number(0...(base.size.height - size.height))
         return try VipsLibrary().exclusively {
             try base.samples.withUnsafeBytes { samples in
-                var bytes: [UInt8] = []
                 try VipsImage.pixels(
                     samples, width: base.size.width, height: base.size.height, bands: 3
                 ).extracted(left: left, top: top, width: size.width, height: size.height)
-                    .save(.jpeg(quality: quality)) {
-                        bytes.append(contentsOf: $0)
-                        return true
-                    }
-                return bytes
+                    .encoded(.jpeg(quality: quality))
             }
         }
     }

@@ -182,13 +182,8 @@ import Vips
         let samples: [UInt8] = (0..<(40 * 40 * 4)).map { index in UInt8(index / 4 % 40) * 6 }
         return try VipsLibrary().exclusively {
             try samples.withUnsafeBytes { pixels in
-                var bytes: [UInt8] = []
                 try VipsImage.pixels(pixels, width: 40, height: 40, bands: 4)
-                    .save(.png(compression: 1)) {
-                        bytes.append(contentsOf: $0)
-                        return true
-                    }
-                return bytes
+                    .encoded(.png(compression: 1))
             }
         }
     }

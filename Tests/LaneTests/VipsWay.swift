@@ -20,12 +20,8 @@ enum VipsWay {
         return try withImage(bytes, shrink: shrink) { image, _ in
             let image = try apply(job, to: image, size, gap: 2)
             guard job.output.format == .jpeg else { return try samples(of: image) }
-            var encoded: [UInt8] = []
-            try image.save(.jpeg(quality: OutputOptions.defaultQuality)) {
-                encoded.append(contentsOf: $0)
-                return true
-            }
-            return try encoded.withUnsafeBytes { try samples(of: VipsImage.jpeg($0)) }
+            return try image.encoded(.jpeg(quality: OutputOptions.defaultQuality))
+                .withUnsafeBytes { try samples(of: VipsImage.jpeg($0)) }
         }
     }
 
@@ -60,12 +56,9 @@ enum VipsWay {
     }
 
     static func samples(of image: VipsImage) throws -> TestImage {
-        let header = image.header
-        var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
-        try samples.withUnsafeMutableBytes { try image.write(to: $0) }
-        return TestImage(
-            PixelSize(width: header.width, height: header.height), bands: header.bands,
-            samples: samples)
+        try TestImage(
+            PixelSize(width: image.width, height: image.height), bands: image.header.bands,
+            samples: image.samples())
     }
 
     /// Applies one step after the other to pixels. `size` is the image's size before the decoder

@@ -108,12 +108,8 @@ private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed
                 case .jxl: try VipsImage.load(input, by: .jxl)
                 default: try VipsImage.jpeg(input)
                 }
-            let header = decoded.header
-            let count = header.width * header.height * header.bands * header.bytesPerBand
-            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-            defer { block.deallocate() }
-            try decoded.write(to: block)
-            return Transformed(image: image, bytes: bytes, header: header, samples: Array(block))
+            return try Transformed(
+                image: image, bytes: bytes, header: decoded.header, samples: decoded.samples())
         }
     }
 }

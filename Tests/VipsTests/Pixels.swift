@@ -47,27 +47,6 @@ final class Pixels {
     }
 }
 
-extension VipsImage {
-    /// All samples, row by row.
-    func samples() throws(VipsError) -> [UInt8] {
-        let header = header
-        let block = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: header.width * header.height * header.bands, alignment: 16)
-        defer { block.deallocate() }
-        try write(to: block)
-        return Array(block)
-    }
-
-    func encoded(_ encoding: VipsEncoding) throws(VipsError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        try save(encoding) {
-            bytes.append(contentsOf: $0)
-            return true
-        }
-        return bytes
-    }
-}
-
 /// Runs with libvips initialized and used by no other thread.
 func withVips<Result>(_ body: () throws -> Result) throws -> Result {
     try VipsLibrary().exclusively(body)

@@ -93,12 +93,7 @@ func decode(_ bytes: [UInt8]) throws -> (header: VipsHeader, samples: [UInt8]) {
     try VipsLibrary().exclusively {
         try bytes.withUnsafeBytes { bytes in
             let image = try VipsImage.webp(bytes)
-            let header = image.header
-            let block = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: header.width * header.height * header.bands, alignment: 1)
-            defer { block.deallocate() }
-            try image.write(to: block)
-            return (header, Array(block))
+            return try (image.header, image.samples())
         }
     }
 }

@@ -118,6 +118,16 @@ extension VipsImage {
         }
     }
 
+    /// Encodes all pixels like `save`, and returns the bytes.
+    public func encoded(_ encoding: VipsEncoding) throws(VipsError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try save(encoding) {
+            bytes.append(contentsOf: $0)
+            return true
+        }
+        return bytes
+    }
+
     private func save(_ encoding: VipsEncoding, context: UnsafeMutableRawPointer) -> CInt {
         switch encoding {
         case .jpeg(let quality, let progressive, let optimized, let subsampling):

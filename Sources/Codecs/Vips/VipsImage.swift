@@ -35,13 +35,15 @@ public final class VipsImage {
         return VipsImage(adopting: out, owner: owner)
     }
 
-    /// Does the same for an operation on this image.
+    /// Does the same for an operation on this image; without another owner, the result has this
+    /// image's.
     func derive(
-        _ operation: String,
+        _ operation: String, owner: AnyObject? = nil, otherwise kind: VipsError.Kind = .internal,
         _ body: (Handle, UnsafeMutablePointer<Handle?>) -> CInt
     ) throws(VipsError) -> VipsImage {
-        try withExtendedLifetime(self) { () throws(VipsError) -> VipsImage in
-            try Self.make(operation, owner: owner) { out in body(pointer, out) }
+        defer { withExtendedLifetime(self) {} }
+        return try Self.make(operation, owner: owner ?? self.owner, otherwise: kind) { out in
+            body(pointer, out)
         }
     }
 }
@@ -168,11 +170,7 @@ extension VipsImage {
     /// Computes all pixels into memory owned by the new image, for operations that request rows in
     /// an order other than the decoder's.
     public func copiedToMemory() throws(VipsError) -> VipsImage {
-        try withExtendedLifetime(self) { () throws(VipsError) -> VipsImage in
-            try Self.make("copy_memory", owner: owner, otherwise: .corrupt) { out in
-                cvips_copy_memory(pointer, out)
-            }
-        }
+        try derive("copy_memory", otherwise: .corrupt) { cvips_copy_memory($0, $1) }
     }
 
     /// Calls `body` with all pixels, `width` × `height` × `bands` samples without padding. They are
@@ -201,6 +199,18 @@ extension VipsImage {
             cvips_write(pointer, pixels.baseAddress, pixels.count)
         }
         guard result == 0 else { throw VipsError.fromLibrary("write", otherwise: .corrupt) }
+    }
+
+    /// Computes all samples like `write`, and returns them.
+    public func samples() throws(VipsError) -> [UInt8] {
+        let header = header
+        let count = header.width * header.height * header.bands * header.bytesPerBand
+        var samples = [UInt8](repeating: 0, count: count)
+        let result = samples.withUnsafeMutableBytes { samples in
+            Result { () throws(VipsError) in try write(to: samples) }
+        }
+        try result.get()
+        return samples
     }
 }
 

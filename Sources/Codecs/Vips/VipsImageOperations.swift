@@ -257,11 +257,9 @@ extension VipsImage {
         by layer: VipsImage, left: Int, top: Int, opacity: Double
     ) throws(VipsError) -> VipsImage {
         let owners = ImageOwners(first: owner, second: layer.owner)
-        return try withExtendedLifetime((self, layer)) { () throws(VipsError) -> VipsImage in
-            try Self.make("composite2", owner: owners) { out in
-                cvips_overlay(
-                    pointer, layer.pointer, CInt(left), CInt(top), opacity, out)
-            }
+        defer { withExtendedLifetime(layer) {} }
+        return try derive("composite2", owner: owners) {
+            cvips_overlay($0, layer.pointer, CInt(left), CInt(top), opacity, $1)
         }
     }
 }

@@ -239,8 +239,7 @@ struct FrameReader {
     private static func rgba(_ pending: PendingPixels) throws -> [UInt8] {
         let bands = Int(pending.bands.rawValue)
         let count = pending.image.width * pending.image.height
-        var samples = [UInt8](repeating: 0, count: bands * count)
-        try samples.withUnsafeMutableBytes { try pending.image.write(to: $0) }
+        let samples = try pending.image.samples()
         guard bands < 4 else { return samples }
         return [UInt8](unsafeUninitializedCapacity: 4 * count) { pixels, filled in
             for pixel in 0..<count {

@@ -151,10 +151,7 @@ struct TransformJob {
         let steps = try Pipeline(work.steps).steps
         let current = try run(steps, on: stepImage(source))
         let header = current.image.header
-        var samples = [UInt8](repeating: 0, count: header.width * header.height * header.bands)
-        try ImageError.mapping("pixels") {
-            try samples.withUnsafeMutableBytes { try current.image.write(to: $0) }
-        }
+        let samples = try ImageError.mapping("pixels") { try current.image.samples() }
         return RenderedImage(size: header.size, bands: header.bands, samples: samples)
     }
 

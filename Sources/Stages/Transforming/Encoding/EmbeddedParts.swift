@@ -89,12 +89,7 @@ enum EmbeddedThumbnail {
 
     /// Encodes pixels without alpha as baseline JPEG without metadata.
     static func jpeg(of image: VipsImage) throws(VipsError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        try image.save(.jpeg(quality: quality, subsampling: .quarter)) {
-            bytes.append(contentsOf: $0)
-            return true
-        }
-        return JPEGSegments.bare(bytes)
+        JPEGSegments.bare(try image.encoded(.jpeg(quality: quality, subsampling: .quarter)))
     }
 }
 
