@@ -40,6 +40,13 @@ extension ImageError {
         ImageError(.limitExceeded, message) { $0.limit = limit }
     }
 
+    /// Throws unless a value is within that limit.
+    static func require(
+        _ isWithin: Bool, _ limit: String, _ message: @autoclosure () -> String
+    ) throws(ImageError) {
+        guard isWithin else { throw .over(limit, message()) }
+    }
+
     /// The same error for an image whose header has been read, so that only its pixels can be
     /// damaged.
     var asDamagedPixels: ImageError {

@@ -46,19 +46,16 @@ extension ImageLimits {
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let pixelBytes = source.header.bands * source.header.bytesPerBand
         let bytes = Self.product(source.decodedSize(at: scale).area, pixelBytes)
-        guard bytes <= pixelBytesMax else {
-            throw .over(
-                "pixelBytesMax",
-                "the pixels of the image (\(source.storedSize)) need \(bytes) bytes, but only "
-                    + "\(pixelBytesMax) are permitted")
-        }
+        try ImageError.require(
+            bytes <= pixelBytesMax, "pixelBytesMax",
+            "the pixels of the image (\(source.storedSize)) need \(bytes) bytes, but only "
+                + "\(pixelBytesMax) are permitted")
         let kept = source.decoder.keptBytes(of: source, at: scale)
-        guard kept <= max(pixelBytesMax, Self.product(pixelsMax, Self.keptBytesPerPixel)) else {
-            throw .over(
-                "pixelBytesMax",
-                "reducing the image (\(source.storedSize)) needs \(kept) bytes of memory, more "
-                    + "than any image within pixel-limit")
-        }
+        try ImageError.require(
+            kept <= max(pixelBytesMax, Self.product(pixelsMax, Self.keptBytesPerPixel)),
+            "pixelBytesMax",
+            "reducing the image (\(source.storedSize)) needs \(kept) bytes of memory, more than any "
+                + "image within pixel-limit")
         try checkMemory(source, at: scale)
     }
 
@@ -90,20 +87,16 @@ extension ImageLimits {
     /// - Parameter size: The stored size of each frame.
     func check(frames: Int, of size: PixelSize) throws(ImageError) {
         let most = AnimationProperties.framesMax
-        guard frames <= most else {
-            throw .over(
-                "framesMax",
-                "the animation has \(frames) frames, but at most \(most) are decoded "
-                    + "together: request one of them by its number")
-        }
+        try ImageError.require(
+            frames <= most, "framesMax",
+            "the animation has \(frames) frames, but at most \(most) are decoded together: request "
+                + "one of them by its number")
         let bytes = Self.product(size.area, 4 * frames)
-        guard bytes <= pixelBytesMax else {
-            let remedy = frames == 1 ? "" : ": request a smaller size or a single frame"
-            throw .over(
-                "pixelBytesMax",
-                "the pixels of \(frames) frames (\(size)) need \(bytes) bytes, but only "
-                    + "\(pixelBytesMax) are permitted\(remedy)")
-        }
+        let remedy = frames == 1 ? "" : ": request a smaller size or a single frame"
+        try ImageError.require(
+            bytes <= pixelBytesMax, "pixelBytesMax",
+            "the pixels of \(frames) frames (\(size)) need \(bytes) bytes, but only "
+                + "\(pixelBytesMax) are permitted\(remedy)")
     }
 
     /// The fixed maximum of pixels in all frames, which take seconds to compose.
@@ -111,13 +104,10 @@ extension ImageLimits {
 
     /// Rejects a number of pixels that takes too long to compose, however few are kept.
     func check(composedPixels pixels: Int) throws(ImageError) {
-        guard pixels <= Self.framePixelsMax else {
-            throw .over(
-                "framePixelsMax",
-                "the frames to decode have a total of \(pixels) pixels, but at most "
-                    + "\(Self.framePixelsMax) are decoded together: request a single, earlier frame"
-            )
-        }
+        try ImageError.require(
+            pixels <= Self.framePixelsMax, "framePixelsMax",
+            "the frames to decode have a total of \(pixels) pixels, but at most "
+                + "\(Self.framePixelsMax) are decoded together: request a single, earlier frame")
     }
 
     /// The fixed maximum for all frames together.
@@ -127,23 +117,18 @@ extension ImageLimits {
     /// frame.
     func check(shared bytes: Int, frames: Int) throws(ImageError) {
         let all = Self.product(bytes, frames)
-        guard all <= Self.sharedBytesMax else {
-            throw .over(
-                "sharedBytesMax",
-                "each of \(frames) frames needs the shared profile and palette of \(bytes) "
-                    + "bytes, a total of \(all), but at most \(Self.sharedBytesMax) are decoded "
-                    + "together: request one of the frames by its number, or send the file "
-                    + "without its profile")
-        }
+        try ImageError.require(
+            all <= Self.sharedBytesMax, "sharedBytesMax",
+            "each of \(frames) frames needs the shared profile and palette of \(bytes) bytes, a "
+                + "total of \(all), but at most \(Self.sharedBytesMax) are decoded together: request "
+                + "one of the frames by its number, or send the file without its profile")
     }
 
     /// Rejects frames with too many coded pixels, which may exceed the displayed ones.
     func check(coded size: PixelSize) throws(ImageError) {
-        guard let area = size.area, area <= pixelsMax else {
-            throw .over(
-                "pixelsMax",
-                "each frame is coded with \(size) pixels, more than the \(pixelsMax) permitted")
-        }
+        try ImageError.require(
+            size.area.map { $0 <= pixelsMax } ?? false, "pixelsMax",
+            "each frame is coded with \(size) pixels, more than the \(pixelsMax) permitted")
     }
 
     /// Four coefficients of two bytes.
@@ -204,9 +189,8 @@ enum InflatedBytes {
 
     /// Throws `limitExceeded` if the limit was reached.
     static func check() throws(ImageError) {
-        guard InflateLimit.isExceeded else { return }
-        throw .over(
-            "inflatedBytesMax",
+        try ImageError.require(
+            !InflateLimit.isExceeded, "inflatedBytesMax",
             "the compressed parts of the file exceed the size of its pixels and metadata-limit: "
                 + "save the image again without them")
     }

@@ -6,7 +6,7 @@ import Vips
 /// separate operation (`Pad`).
 struct Scale: ImageStep {
     let name: String
-    /// Of a size without a known part, the most important area of a size is kept.
+    /// Selects the part of a size whose position is not known.
     var gravity = Gravity.center
     /// Returns the size and what is kept of it, or throws if the size isn't possible.
     let scaling: (PixelSize) throws -> Scaling
