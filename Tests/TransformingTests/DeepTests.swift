@@ -31,15 +31,6 @@ import Vips
         return source
     }
 
-    private func options(
-        _ format: ImageFormat, depth: Int? = nil, _ change: (inout OutputOptions) -> Void = { _ in }
-    ) -> OutputOptions {
-        var output = OutputOptions(format: format)
-        output.depth = depth
-        change(&output)
-        return output
-    }
-
     /// 16-bit samples of a file as read by ImageMagick.
     private func read(_ bytes: [UInt8], _ format: String, _ map: String = "rgb") throws -> [Int] {
         let raw = try Tool.run(
@@ -58,7 +49,7 @@ import Vips
     func aPNGHasTheSixteenBits(bands: PixelPlane.Bands, compression: Int?) throws {
         let source = source(23, 17, bands, tone)
         let produced = try transform(
-            source, [], output: options(.png, depth: 16) { $0.compression = compression })
+            source, [], output: output(.png, depth: 16) { $0.compression = compression })
         #expect(produced.bytes[24] == 16 && produced.header.bytesPerBand == 2)
         let map = bands == .rgb || bands == .gray ? "rgb" : "rgba"
         let wanted = (0..<17).flatMap { y in
@@ -78,24 +69,24 @@ import Vips
             (0..<23).flatMap { x in (0..<3).map { tone(x, y, $0) } }
         }
         let interlaced = try transform(
-            small, [], output: options(.png, depth: 16) { $0.isProgressive = true })
+            small, [], output: output(.png, depth: 16) { $0.isProgressive = true })
         #expect(try read(interlaced.bytes, "png") == wanted)
         let large = source(700, 300, .rgba, tone)
         let produced = try transform(
-            large, [], output: options(.png, depth: 16) { $0.compression = 12 })
+            large, [], output: output(.png, depth: 16) { $0.compression = 12 })
         #expect(produced.samples == large.samples)
     }
 
     @Test func aTIFFAndAJPEGXLHaveThem() throws {
         let source = source(23, 17, .rgb, tone)
-        let tiff = try transform(source, [], output: options(.tiff, depth: 16))
-        let png = try transform(source, [], output: options(.png, depth: 16))
+        let tiff = try transform(source, [], output: output(.tiff, depth: 16))
+        let png = try transform(source, [], output: output(.png, depth: 16))
         #expect(try read(tiff.bytes, "tiff") == read(png.bytes, "png"))
         let jxl = try transform(
-            source, [], output: options(.jxl, depth: 16) { $0.lossless = true })
-        let (input, output) = (folder.write(jxl.bytes, to: "a.jxl"), folder.file("a.png"))
-        try Tool.run(["djxl", input, output])
-        #expect(try read(#require(FileBytes.read(output)), "png") == read(png.bytes, "png"))
+            source, [], output: output(.jxl, depth: 16) { $0.lossless = true })
+        let (input, decoded) = (folder.write(jxl.bytes, to: "a.jxl"), folder.file("a.png"))
+        try Tool.run(["djxl", input, decoded])
+        #expect(try read(#require(FileBytes.read(decoded)), "png") == read(png.bytes, "png"))
     }
 
     /// Each step that keeps the depth moves every pixel correctly.
@@ -113,7 +104,7 @@ import Vips
     ])
     func stepsKeepThem(step: TransformStep, x: Int, y: Int) throws {
         let produced = try transform(
-            source(23, 17, .rgba, tone), [step], output: options(.png, depth: 16))
+            source(23, 17, .rgba, tone), [step], output: output(.png, depth: 16))
         let first = try read(produced.bytes, "png", "rgba").prefix(4)
         #expect(Array(first) == (0..<4).map { tone(x, y, $0) })
     }
@@ -124,12 +115,12 @@ import Vips
         let ramp = source(100, 100, bands) { x, _, band in band == 3 ? 50_000 : 20_000 + 50 * x }
         let half = TransformStep.resize(PixelSize(width: 50, height: 50), .stretch)
         let produced = try read(
-            transform(ramp, [half], output: options(.png, depth: 16)).bytes, "png", "rgba")
+            transform(ramp, [half], output: output(.png, depth: 16)).bytes, "png", "rgba")
         for x in 3..<47 {
             #expect(abs(produced[(50 * 20 + x) * 4] - (20_025 + 100 * x)) <= 3, "\(x)")
         }
         let white = source(100, 100) { _, _, _ in 65_535 }
-        let scaled = try transform(white, [half], output: options(.png, depth: 16))
+        let scaled = try transform(white, [half], output: output(.png, depth: 16))
         #expect(scaled.samples.allSatisfy { $0 == 255 })
     }
 
@@ -140,7 +131,7 @@ import Vips
         }
         let half = TransformStep.resize(PixelSize(width: 33, height: 33), .stretch)
         let produced = try read(
-            transform(source, [half], output: options(.png, depth: 16)).bytes, "png", "rgba")
+            transform(source, [half], output: output(.png, depth: 16)).bytes, "png", "rgba")
         for pixel in stride(from: 0, to: produced.count, by: 4) where produced[pixel + 3] > 3_000 {
             #expect(produced[pixel + 1] < 1_500, "no green")
         }
@@ -149,7 +140,7 @@ import Vips
     @Test func letterboxHasTransparentMargins() throws {
         let step = TransformStep.resize(PixelSize(width: 40, height: 40), .letterbox)
         let produced = try transform(
-            source(20, 10) { _, _, _ in 40_000 }, [step], output: options(.png, depth: 16))
+            source(20, 10) { _, _, _ in 40_000 }, [step], output: output(.png, depth: 16))
         let pixels = try read(produced.bytes, "png", "rgba")
         #expect(Array(pixels.prefix(4)) == [0, 0, 0, 0])
         let middle = Array(pixels.dropFirst(4 * (20 * 40 + 20)).prefix(4))
@@ -161,14 +152,14 @@ import Vips
     func otherResultsHaveEight(format: ImageFormat) throws {
         let source = source(16, 16) { _, _, band in [257 * 100 + 100, 257 * 50 - 100, 0][band] }
         let produced = try transform(
-            source, [], output: options(format) { $0.lossless = true })
+            source, [], output: output(format) { $0.lossless = true })
         #expect(
             produced.header.bytesPerBand == 1 && produced.pixel(3, 3).prefix(3) == [100, 50, 0])
     }
 
     @Test func eightBitsAreWrittenAsManyAsAreAskedFor() throws {
         let source = Source(16, 16) { x, y, band in x * 13 + y + band }
-        let produced = try transform(source, [], output: options(.png, depth: 16))
+        let produced = try transform(source, [], output: output(.png, depth: 16))
         #expect(produced.header.bytesPerBand == 2)
         let samples = try read(produced.bytes, "png")
         for (index, sample) in samples.enumerated() {
@@ -186,7 +177,7 @@ import Vips
         let source = source(23, 17, .rgb, samples: pq(10), tone)
         for isProgressive in [false, true] {
             let produced = try transform(
-                source, [], output: options(.png) { $0.isProgressive = isProgressive })
+                source, [], output: output(.png) { $0.isProgressive = isProgressive })
             #expect(produced.bytes[24] == 16)
             let content: [UInt8] = Array("cICP".utf8) + [9, 16, 0, 1]
             let chunk: [UInt8] = [0, 0, 0, 4] + content + Self.crc(content)
@@ -209,14 +200,14 @@ import Vips
         let color = [50_000, 30_000, 20_000]
         let source = source(32, 32, .rgb, samples: pq(bits)) { _, _, band in color[band] }
         let produced = try transform(
-            source, [], output: options(.avif, depth: asked) { $0.quality = 95 })
+            source, [], output: output(.avif, depth: asked) { $0.quality = 95 })
         let path = folder.write(produced.bytes, to: "a.avif")
-        let output = String(decoding: try Tool.run(["avifdec", "--info", path]), as: UTF8.self)
+        let info = String(decoding: try Tool.run(["avifdec", "--info", path]), as: UTF8.self)
         for line in [
             "Bit Depth      : \(depth)\n", "Color Primaries: 9\n", "Transfer Char. : 16\n",
             "Matrix Coeffs. : 9\n", "Range          : Full\n",
         ] {
-            #expect(output.contains(line), "\(line) in \(output)")
+            #expect(info.contains(line), "\(line) in \(info)")
         }
         let png = folder.file("a.png")
         try Tool.run(["avifdec", "-d", "16", path, png])
@@ -232,7 +223,7 @@ import Vips
         let color = [64 * 800, 64 * 300, 64 * 5, 32_800]
         let source = source(32, 32, .rgba) { _, _, band in color[band] }
         let produced = try transform(
-            source, [], output: options(.avif, depth: 10) { $0.lossless = true })
+            source, [], output: output(.avif, depth: 10) { $0.lossless = true })
         #expect(produced.image.info.hasAlpha)
         let (path, png) = (folder.write(produced.bytes, to: "b.avif"), folder.file("b.png"))
         try Tool.run(["avifdec", "-d", "16", path, png])
@@ -246,10 +237,10 @@ import Vips
     /// The decoder was told which depth the result supports.
     @Test func whatFitsNoStepOrFormatIsRefused() {
         let high = source(16, 16, .rgb, samples: pq(10), tone)
-        #expect(failure(high, [], output: options(.jpeg))?.code == .internalError)
-        #expect(failure(high, [.grayscale], output: options(.avif))?.code == .internalError)
+        #expect(failure(high, [], output: output(.jpeg))?.code == .internalError)
+        #expect(failure(high, [.grayscale], output: output(.avif))?.code == .internalError)
         let deep = source(16, 16, .rgb, tone)
-        let blurred = failure(deep, [.blur(radius: 3)], output: options(.png, depth: 16))
+        let blurred = failure(deep, [.blur(radius: 3)], output: output(.png, depth: 16))
         #expect(blurred?.code == .internalError)
     }
 

@@ -77,14 +77,6 @@ import Vips
         }
     }
 
-    private func output(
-        _ format: ImageFormat, _ change: (inout OutputOptions) -> Void = { _ in }
-    ) -> OutputOptions {
-        var output = OutputOptions(format: format)
-        change(&output)
-        return output
-    }
-
     @Test(arguments: [ImageFormat.jpeg, .png, .webp, .tiff], [PixelPlane.Bands.rgb, .rgba])
     func partsAreInTheFile(format: ImageFormat, bands: PixelPlane.Bands) throws {
         let produced = try transform(Self.source(bands, Self.all), [], output: output(format))

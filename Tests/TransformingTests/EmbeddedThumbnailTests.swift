@@ -27,14 +27,6 @@ import Vips
             })
     }
 
-    private func output(
-        _ format: ImageFormat, _ change: (inout OutputOptions) -> Void = { _ in }
-    ) -> OutputOptions {
-        var output = OutputOptions(format: format)
-        change(&output)
-        return output
-    }
-
     private func exiftool(_ words: [String], _ bytes: [UInt8]) throws -> [UInt8] {
         try Tool.run(["exiftool"] + words + ["-"], input: bytes)
     }

@@ -17,9 +17,8 @@ import Vips
         _ source: Source, _ format: ImageFormat, quality: Int? = nil, lossless: Bool = false,
         _ change: (inout OutputOptions) -> Void = { _ in }
     ) throws -> Transformed {
-        var output = OutputOptions(format: format, quality: quality, lossless: lossless)
-        change(&output)
-        return try transform(source, [], output: output)
+        try transform(
+            source, [], output: output(format, quality: quality, lossless: lossless, change))
     }
 
     private func colors(_ image: Transformed) -> Int {

@@ -20,14 +20,6 @@ import Vips
         return Int(state >> 56)
     }
 
-    private func output(
-        _ format: ImageFormat, quality: Int? = nil, _ change: (inout OutputOptions) -> Void
-    ) -> OutputOptions {
-        var output = OutputOptions(format: format, quality: quality)
-        change(&output)
-        return output
-    }
-
     private func produce(_ source: Source, _ output: OutputOptions) throws -> Transformed {
         try transform(source, [], output: output)
     }
@@ -94,8 +86,9 @@ import Vips
                 (80, .yuv420, quarter),
                 (95, .yuv420, quarter),
             ] as [(Int, ChromaSubsampling, [UInt8])] {
-                let output = output(.jpeg, quality: quality) { $0.subsampling = subsampling }
-                #expect(frame(try produce(source, output).bytes)?.factors == factors)
+                let produced = try produce(
+                    source, output(.jpeg, quality: quality) { $0.subsampling = subsampling })
+                #expect(frame(produced.bytes)?.factors == factors)
             }
         }
     }

@@ -44,6 +44,17 @@ extension Transformed {
     }
 }
 
+/// Output options for a format, completed by `change`.
+func output(
+    _ format: ImageFormat, quality: Int? = nil, depth: Int? = nil, lossless: Bool = false,
+    _ change: (inout OutputOptions) -> Void = { _ in }
+) -> OutputOptions {
+    var output = OutputOptions(format: format, quality: quality, lossless: lossless)
+    output.depth = depth
+    change(&output)
+    return output
+}
+
 /// Runs the stage and checks the invariants of every job: one block for a result, none for an
 /// error, and properties that match the bytes.
 func transform(
