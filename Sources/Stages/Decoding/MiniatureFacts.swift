@@ -34,7 +34,7 @@ extension SIMD4<UInt8> {
     /// The colors weighted by alpha, and alpha.
     fileprivate var weighted: SIMD4<Int> {
         var weighted = SIMD4<Int>(truncatingIfNeeded: self)
-        weighted &*= SIMD4(weighted.w, weighted.w, weighted.w, 1)
+        weighted &*= SIMD4<Int>(weighted.w, weighted.w, weighted.w, 1)
         return weighted
     }
 }
