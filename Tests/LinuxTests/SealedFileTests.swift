@@ -14,14 +14,14 @@ import Testing
 
     @Test func nobodyWhoHasItChangesIt() throws {
         let file = try FileDescriptor.sealed(bytes, name: "test-sealed")
-        #expect(throws: Errno.notPermitted) { try file.writeAll([0].span.bytes, at: 0) }
+        #expect(throws: Errno.notPermitted) { try file.writeAll([0], at: 0) }
         #expect(throws: Errno.notPermitted) { try file.writeAll([0]) }
         for size in [0, 100] {
             #expect(ftruncate(file.number, size) == -1 && errno == EPERM, "\(size)")
         }
         // Not even through its name in /proc.
         let again = try FileDescriptor.open("/proc/self/fd/\(file.number)", [.readWrite])
-        #expect(throws: Errno.notPermitted) { try again.writeAll([0].span.bytes, at: 0) }
+        #expect(throws: Errno.notPermitted) { try again.writeAll([0], at: 0) }
         #expect(try file.sealedBytes(bytesMax: bytes.count) == bytes)
     }
 

@@ -391,9 +391,3 @@ package final class StackLock {
         return digits + Array(repeating: UInt8(ascii: "\n"), count: max(0, 16 - digits.count))
     }
 }
-
-extension FileDescriptor {
-    fileprivate borrowing func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
-        try writeAll(bytes.span.bytes, at: offset)
-    }
-}

@@ -291,7 +291,7 @@ final class ReadOnlyFolder {
         do throws(Errno) {
             let file = try Self.file(entry, opened)
             guard try file.status().size == offset + entry.row.bodyLength,
-                let header = BodyHeader(try BodyFiles.bytes(of: file, count: offset))
+                let header = BodyHeader(try file.bytes(count: offset))
             else { return false }
             return header.key == entry.text && header.bodyLength == entry.row.bodyLength
                 && header.checksum == entry.row.checksum

@@ -164,13 +164,11 @@ extension FileDescriptor {
     public borrowing func readFully(
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
-        var done = 0
-        while done < buffer.count {
-            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
-            if count == 0 { break }
-            done += count
+        let number = number
+        return try Self.repeated(buffer.count) { done in
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            return clinux_read(number, rest.baseAddress, rest.count)
         }
-        return done
     }
 
     /// Reads at `offset` until the buffer is full or the file ends. Returns the number of bytes
@@ -178,70 +176,29 @@ extension FileDescriptor {
     public borrowing func readFully(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(Errno) -> Int {
-        try Self.readFully(number, into: buffer, at: offset)
-    }
-
-    /// Writes all bytes, in as many calls as needed.
-    public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
-        try Self.writeAll(bytes, to: number)
-    }
-
-    /// Writes all bytes at `offset` without moving the file's own offset.
-    public borrowing func writeAll(
-        _ bytes: UnsafeRawBufferPointer, at offset: Int
-    ) throws(Errno) {
-        try Self.writeAll(bytes, to: number, at: offset)
-    }
-
-    /// Writes all bytes to a descriptor that no value here owns, such as 2 for the log.
-    public static func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to number: Int32
-    ) throws(Errno) {
-        var done = 0
-        while done < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            done += Int(try syscall { clinux_write(number, rest.baseAddress, rest.count) })
-        }
-    }
-
-    /// Whether a write to a descriptor that no value here owns would not block now (poll). A pipe
-    /// then accepts at least `PIPE_BUF` bytes, provided that nothing else writes meanwhile. Always
-    /// `true` for files, always `false` for an invalid descriptor.
-    public static func hasRoom(_ number: Int32) -> Bool {
-        ((try? syscall { clinux_poll(number, true, 0) }) ?? 0) > 0
-    }
-
-    static func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to number: Int32, at offset: Int
-    ) throws(Errno) {
-        var done = 0
-        while done < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            done += Int(
-                try syscall {
-                    clinux_pwrite(number, rest.baseAddress, rest.count, Int64(offset + done))
-                })
-        }
-    }
-
-    static func readFully(
-        _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
-    ) throws(Errno) -> Int {
-        var done = 0
-        while done < buffer.count {
+        let number = number
+        return try Self.repeated(buffer.count) { done in
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = try syscall {
-                clinux_pread(number, rest.baseAddress, rest.count, Int64(offset + done))
-            }
-            if count == 0 { break }
-            done += Int(count)
+            return clinux_pread(number, rest.baseAddress, rest.count, Int64(offset + done))
         }
-        return done
     }
-}
 
-// The same operations for callers with spans and arrays instead of raw pointers.
-extension FileDescriptor {
+    /// Reads at most `count` bytes from the start of the file; fewer only at its end.
+    public borrowing func bytes(count: Int) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let number = number
+        var span = bytes.mutableSpan
+        var raw = span.mutableBytes
+        let filled = try raw.withUnsafeMutableBytes { (buffer) throws(Errno) in
+            try Self.repeated(count) { done in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                return clinux_pread(number, rest.baseAddress, rest.count, Int64(done))
+            }
+        }
+        bytes.removeLast(count - filled)
+        return bytes
+    }
+
     /// Reads to the end of the file. Throws `Errno.fileTooLarge` beyond `bytesMax` bytes.
     public borrowing func readToEnd(bytesMax: Int) throws(Errno) -> [UInt8] {
         let chunk = UnsafeMutableRawBufferPointer.allocate(
@@ -256,36 +213,72 @@ extension FileDescriptor {
         }
     }
 
-    /// Reads into the span, starting at file offset `offset`. Returns the number of bytes read,
-    /// which is only short at end of file.
-    public borrowing func readFully(
-        into span: inout MutableRawSpan, at offset: Int
-    ) throws(Errno) -> Int {
-        // A typed throw can't pass through a closure that captures a borrowed owner, so use the
-        // number.
-        let number = number
-        return try span.withUnsafeMutableBytes { (buffer) throws(Errno) in
-            try Self.readFully(number, into: buffer, at: offset)
-        }
+    /// Writes all bytes, in as many calls as needed.
+    public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        try Self.writeAll(bytes, to: number)
     }
 
-    /// Writes all bytes at the file's own offset, in several calls if one takes only a part.
-    public borrowing func writeAll(_ bytes: RawSpan) throws(Errno) {
-        let number = number
-        try bytes.withUnsafeBytes { (raw) throws(Errno) in try Self.writeAll(raw, to: number) }
-    }
-
-    /// Writes all bytes at the file's own offset, in several calls if one takes only a part.
+    /// Writes all bytes in the same way.
     public borrowing func writeAll(_ bytes: [UInt8]) throws(Errno) {
-        try writeAll(bytes.span.bytes)
+        let number = number
+        try bytes.span.bytes.withUnsafeBytes { (raw) throws(Errno) in
+            try Self.writeAll(raw, to: number)
+        }
     }
 
     /// Writes all bytes at `offset` without moving the file's own offset.
-    public borrowing func writeAll(_ bytes: RawSpan, at offset: Int) throws(Errno) {
+    public borrowing func writeAll(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) throws(Errno) {
+        try Self.writeAll(bytes, to: number, at: offset)
+    }
+
+    /// Writes all bytes at `offset` in the same way.
+    public borrowing func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
         let number = number
-        try bytes.withUnsafeBytes { (raw) throws(Errno) in
+        try bytes.span.bytes.withUnsafeBytes { (raw) throws(Errno) in
             try Self.writeAll(raw, to: number, at: offset)
         }
+    }
+
+    private static func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to number: Int32, at offset: Int
+    ) throws(Errno) {
+        _ = try repeated(bytes.count) { done in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            return clinux_pwrite(number, rest.baseAddress, rest.count, Int64(offset + done))
+        }
+    }
+
+    /// Writes all bytes to a descriptor that no value here owns, such as 2 for the log.
+    public static func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to number: Int32
+    ) throws(Errno) {
+        _ = try repeated(bytes.count) { done in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            return clinux_write(number, rest.baseAddress, rest.count)
+        }
+    }
+
+    /// Whether a write to a descriptor that no value here owns would not block now (poll). A pipe
+    /// then accepts at least `PIPE_BUF` bytes, provided that nothing else writes meanwhile. Always
+    /// `true` for files, always `false` for an invalid descriptor.
+    public static func hasRoom(_ number: Int32) -> Bool {
+        ((try? syscall { clinux_poll(number, true, 0) }) ?? 0) > 0
+    }
+
+    /// Repeats a call that transfers some of `count` bytes until all are transferred or the file
+    /// ends. Returns the number of bytes transferred.
+    private static func repeated(
+        _ count: Int, _ transfer: (_ done: Int) -> Int64
+    ) throws(Errno) -> Int {
+        var done = 0
+        while done < count {
+            let step = Int(try syscall { transfer(done) })
+            if step == 0 { break }
+            done += step
+        }
+        return done
     }
 }
 
@@ -303,12 +296,10 @@ extension FileDescriptor {
     /// Returns the bytes of a sealed file, at most `bytesMax`. The file stays usable for other
     /// owners.
     public borrowing func sealedBytes(bytesMax: Int) throws(Errno) -> [UInt8] {
-        let count = try status().size
-        guard count <= bytesMax else { throw .fileTooLarge }
-        var bytes = [UInt8](repeating: 0, count: count)
-        var span = bytes.mutableSpan
-        var raw = span.mutableBytes
-        guard try readFully(into: &raw, at: 0) == count else { throw .fileTooLarge }
+        let size = try status().size
+        guard size <= bytesMax else { throw .fileTooLarge }
+        let bytes = try bytes(count: size)
+        guard bytes.count == size else { throw .fileTooLarge }
         return bytes
     }
 }

@@ -53,10 +53,7 @@ public struct ProcessMemoryGauge: ~Copyable, Sendable {
 
     /// Returns the current proportional set sizes.
     public borrowing func proportional() throws(Errno) -> ProcessMemory.Proportional {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
-        defer { buffer.deallocate() }
-        let count = try FileDescriptor.readFully(rollup.number, into: buffer, at: 0)
-        return try ProcessMemory.Proportional(rollup: buffer[..<count])
+        try ProcessMemory.Proportional(rollup: rollup.bytes(count: 16_384))
     }
 }
 

@@ -193,25 +193,23 @@ public enum Random {
 public enum MonotonicClock {
     /// Returns the nanoseconds since an arbitrary point in the past (CLOCK_MONOTONIC).
     public static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        UInt64(nanoseconds(of: CLOCK_MONOTONIC))
     }
 }
 
 /// The wall clock, for display and HTTP expiry times; may jump.
 public enum WallClock {
     /// Returns the seconds since 1970-01-01 00:00 UTC.
-    public static func seconds() -> Int64 {
-        nanoseconds() / 1_000_000_000
-    }
+    public static func seconds() -> Int64 { nanoseconds() / 1_000_000_000 }
 
     /// Returns the nanoseconds since 1970-01-01 00:00 UTC.
-    public static func nanoseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public static func nanoseconds() -> Int64 { Linux.nanoseconds(of: CLOCK_REALTIME) }
+}
+
+private func nanoseconds(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
 /// The processor time used by this process.
@@ -219,8 +217,6 @@ public enum ProcessorClock {
     /// Returns the processor time of all its threads so far in nanoseconds, user and kernel mode
     /// (CLOCK_PROCESS_CPUTIME_ID).
     public static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        UInt64(nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID))
     }
 }

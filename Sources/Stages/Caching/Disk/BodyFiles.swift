@@ -79,7 +79,7 @@ struct BodyFiles: Sendable {
     func header(_ number: Int64) throws(DiskError) -> (header: BodyHeader, length: Int)? {
         try Self.onFile(number) { () throws(Errno) in
             let file = try open(number)
-            let start = try Self.bytes(of: file, count: BodyHeader.lengthMax)
+            let start = try file.bytes(count: BodyHeader.lengthMax)
             guard let length = BodyHeader.length(of: start), length <= start.count,
                 let header = BodyHeader(Array(start[..<length])),
                 try file.status().size == length + header.bodyLength
@@ -210,17 +210,6 @@ struct BodyFiles: Sendable {
         _ = try onFiles("cannot create \(name)", except: .fileExists) { () throws(Errno) in
             try directory.root.makeDirectory(name)
         }
-    }
-
-    static func bytes(
-        of file: borrowing FileDescriptor, count: Int
-    ) throws(Errno) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var span = bytes.mutableSpan
-        var raw = span.mutableBytes
-        let filled = try file.readFully(into: &raw, at: 0)
-        bytes.removeLast(count - filled)
-        return bytes
     }
 
     /// Returns `nil` if the file doesn't exist.
