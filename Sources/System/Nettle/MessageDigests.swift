@@ -39,40 +39,34 @@ public enum HMAC: Hashable, Sendable {
     /// Returns the code of the concatenated parts.
     public func code(of parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
         switch self {
-        case .sha1: Self.sha1Code(of: parts, key: key)
-        case .sha256: Self.sha256Code(of: parts, key: key)
+        case .sha1:
+            code(
+                parts, key, hmac_sha1_ctx(), nettle_hmac_sha1_set_key, nettle_hmac_sha1_update,
+                nettle_hmac_sha1_digest)
+        case .sha256:
+            code(
+                parts, key, hmac_sha256_ctx(), nettle_hmac_sha256_set_key,
+                nettle_hmac_sha256_update, nettle_hmac_sha256_digest)
         }
     }
 
-    private static func sha1Code(of parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
-        var state = hmac_sha1_ctx()
+    private typealias Input<State> = (
+        UnsafeMutablePointer<State>?, Int, UnsafePointer<UInt8>?
+    ) -> Void
+    private typealias Output<State> = (
+        UnsafeMutablePointer<State>?, Int, UnsafeMutablePointer<UInt8>?
+    ) -> Void
+
+    private func code<State>(
+        _ parts: [[UInt8]], _ key: [UInt8], _ state: State, _ setKey: Input<State>,
+        _ update: Input<State>, _ digest: Output<State>
+    ) -> [UInt8] {
+        var state = state
         // The library doesn't read the address if there are no bytes.
-        key.withUnsafeBufferPointer { nettle_hmac_sha1_set_key(&state, $0.count, $0.baseAddress) }
-        for part in parts where !part.isEmpty {
-            part.withUnsafeBufferPointer {
-                nettle_hmac_sha1_update(&state, $0.count, $0.baseAddress)
-            }
-        }
-        let byteCount = HMAC.sha1.byteCount
+        setKey(&state, key.count, key)
+        for part in parts where !part.isEmpty { update(&state, part.count, part) }
         return [UInt8](unsafeUninitializedCapacity: byteCount) { code, count in
-            nettle_hmac_sha1_digest(&state, byteCount, code.baseAddress)
-            count = byteCount
-        }
-    }
-
-    private static func sha256Code(of parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
-        var state = hmac_sha256_ctx()
-        key.withUnsafeBufferPointer {
-            nettle_hmac_sha256_set_key(&state, $0.count, $0.baseAddress)
-        }
-        for part in parts where !part.isEmpty {
-            part.withUnsafeBufferPointer {
-                nettle_hmac_sha256_update(&state, $0.count, $0.baseAddress)
-            }
-        }
-        let byteCount = HMAC.sha256.byteCount
-        return [UInt8](unsafeUninitializedCapacity: byteCount) { code, count in
-            nettle_hmac_sha256_digest(&state, byteCount, code.baseAddress)
+            digest(&state, byteCount, code.baseAddress)
             count = byteCount
         }
     }
