@@ -8,7 +8,7 @@ import Testing
         #expect(CurlLibrary.readsInTurns)
         let origin = OriginServer()
         origin.route("/a", .generated(count: 1 << 20))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var set = try emptySet(origin)
         let sink = CollectingSink()
         _ = try set.start(request(origin.url("/a")), into: sink)
         var (before, turns, most) = (0, 0, 0)
@@ -29,7 +29,7 @@ import Testing
         let origin = OriginServer()
         let gate = Gate()
         origin.route("/n/*", .hang(until: gate, then: Array("body".utf8)))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var set = try emptySet(origin)
         var sinks: [CollectingSink] = []
         for number in 0..<100 {
             let sink = CollectingSink()
@@ -54,7 +54,7 @@ import Testing
     @Test func anAbortedTransferClosesItsConnection() throws {
         let origin = OriginServer()
         origin.route("/hang", .hangBody(until: Gate(), then: [1]))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var set = try emptySet(origin)
         let sink = CollectingSink()
         let transfer = try set.start(request(origin.url("/hang")), into: sink)
         while sink.heads.isEmpty { try turn(&set) }
@@ -68,29 +68,30 @@ import Testing
         let origin = OriginServer()
         origin.route("/hang", .hang(until: Gate()))
         do {
-            var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+            var set = try emptySet(origin)
             _ = try set.start(request(origin.url("/hang")), into: CollectingSink())
             while origin.requestCount("/hang") == 0 { try turn(&set) }
         }
         #expect(origin.waitForConnectionClosed("/hang"))
     }
 
-    @Test func aConnectionIsUsedAgain() throws {
+    @Test func aConnectionIsUsedAgainWithoutCookies() throws {
         let origin = OriginServer()
-        origin.route("/a", .bytes([1]))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        origin.route("/a", .bytes([1]).with(header: "Set-Cookie", "a=b; Path=/"))
+        var set = try emptySet(origin)
         for _ in 0..<20 {
             _ = try set.start(request(origin.url("/a")), into: CollectingSink())
             while set.nextEnded() == nil { try turn(&set) }
         }
         #expect(origin.requestCount("/a") == 20)
+        #expect(origin.requests("/a").allSatisfy { $0.header("cookie") == nil })
         #expect(origin.acceptedConnectionCount == 1)
     }
 
     @Test func postponedBytesComeAgain() throws {
         let origin = OriginServer()
         origin.route("/big", .generated(count: 1 << 20))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var set = try emptySet(origin)
         let sink = PostponingSink()
         let transfer = try set.start(request(origin.url("/big")), into: sink)
         var times = 0
@@ -117,7 +118,7 @@ import Testing
     @Test func aTransferThatWaitsCanBeAborted() throws {
         let origin = OriginServer()
         origin.route("/big", .generated(count: 1 << 20))
-        var set = try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
+        var set = try emptySet(origin)
         let sink = PostponingSink()
         let transfer = try set.start(request(origin.url("/big")), into: sink)
         while !sink.hasPostponed { try turn(&set) }
@@ -135,6 +136,10 @@ import Testing
         try set.wait(milliseconds: 20_000)
         #expect(started.duration(to: .now) < .seconds(10))
         #expect(thread.join())
+    }
+
+    private func emptySet(_ origin: OriginServer) throws -> TransferSet {
+        try TransferSet(try CurlLibrary.start(), policy: policy(allowing: [origin]))
     }
 
     private func request(_ url: String) -> TransferRequest {

@@ -184,7 +184,7 @@ extension CurlError {
 
     /// The failures that callers distinguish (libcurl-errors(3)).
     public enum Code: Hashable, Sendable, CaseIterable {
-        /// The scheme isn't http or https, initially or after a redirect.
+        /// The scheme isn't http or https.
         case unsupportedProtocol
         /// The URL cannot be parsed.
         case malformedURL
@@ -204,8 +204,6 @@ extension CurlError {
         case gotNothing
         /// The connection broke while sending or receiving.
         case connectionBroken
-        /// More redirects than permitted.
-        case tooManyRedirects
         /// The announced length exceeds the limit.
         case fileSizeExceeded
         /// The response isn't valid HTTP or violates HTTP/2.
@@ -253,7 +251,6 @@ extension CurlError {
             (CURLE_RECV_ERROR, .connectionBroken),
             // The origin reset one stream of a connection.
             (CURLE_HTTP2_STREAM, .connectionBroken),
-            (CURLE_TOO_MANY_REDIRECTS, .tooManyRedirects),
             (CURLE_FILESIZE_EXCEEDED, .fileSizeExceeded),
             (CURLE_WEIRD_SERVER_REPLY, .protocolBroken),
             // More transfer codings than libcurl accepts.

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// A GET request.
+/// A GET request. Redirects aren't followed: the redirect is the response.
 public struct TransferRequest {
     /// An absolute http or https URL. User info in it is sent as basic authentication.
     public var url: String
@@ -13,10 +13,8 @@ public struct TransferRequest {
     public var authentication = TransferAuthentication()
     /// The largest number of body bytes, counted before content codings are decoded.
     public var bodyBytesMax: Int64
-    /// The timeout for the whole transfer, including redirects, in milliseconds.
+    /// The timeout for the whole transfer in milliseconds.
     public var timeoutMilliseconds: Int
-    /// Whether libcurl follows redirects; if not, the redirect is the response.
-    public var followsRedirects: Bool
     /// Whether to verify the origin's certificate and host name.
     public var verifiesTLS = true
     /// How to sign the request, or `nil` to leave it unsigned.
@@ -27,13 +25,12 @@ public struct TransferRequest {
     /// Creates a GET request.
     public init(
         url: String, headers: [(name: String, value: String)] = [], bodyBytesMax: Int64,
-        timeoutMilliseconds: Int, followsRedirects: Bool = true
+        timeoutMilliseconds: Int
     ) {
         self.url = url
         self.headers = headers
         self.bodyBytesMax = bodyBytesMax
         self.timeoutMilliseconds = timeoutMilliseconds
-        self.followsRedirects = followsRedirects
     }
 
     var isSecure: Bool { url.prefix(8).lowercased() == "https://" }
@@ -123,15 +120,13 @@ public struct TransferPolicy: Hashable, Sendable {
     public var lowSpeedBytesPerSecond = 1_024
     /// … for this many seconds times out.
     public var lowSpeedSeconds = 15
-    /// The largest number of redirects to follow.
-    public var redirectsMax = 10
-    /// The number of idle connections to keep for later transfers.
-    public var idleConnectionsMax = 64
 
     /// Creates a policy with defaults that suit images from the public internet.
     public init(userAgent: String) { self.userAgent = userAgent }
 
-    /// The largest total size in bytes of all response heads of a transfer, including redirects.
+    /// The number of idle connections to keep for later transfers.
+    static let idleConnectionsMax = 64
+    /// The largest total size in bytes of all response heads of a transfer.
     static let headBytesMax = 128 * 1024
     /// The largest number of bytes that libcurl reads and hands to the sink at a time.
     static let bufferBytes = 64 * 1024
@@ -234,11 +229,6 @@ public struct ResponseHead: Hashable, Sendable {
     /// must not be trusted. `nil` if absent or invalid.
     public var contentLength: Int? {
         value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
-    }
-
-    /// Whether the response is a redirect with a location.
-    public var isRedirect: Bool {
-        (300..<400).contains(status) && !(value("location") ?? "").isEmpty
     }
 
     /// Whether the response is a digest authentication challenge (RFC 7616 §3.3).

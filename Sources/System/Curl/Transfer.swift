@@ -24,7 +24,6 @@ public final class Transfer {
             addressGuard: policy.proxy == nil
                 ? policy.addressGuard.allowing(request.allowedAddresses) : nil,
             bodyBytesMax: request.bodyBytesMax,
-            followsRedirects: request.followsRedirects,
             answersDigest: request.authentication.answersDigest)
         try set(request)
         try set(request.authentication)
@@ -104,7 +103,7 @@ public final class Transfer {
         }
         try easy.set(CURLOPT_URL, request.url)
         try easy.setHeaders(lines)
-        try easy.set(CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
+        try easy.set(CURLOPT_FOLLOWLOCATION, 0)
         try easy.set(CURLOPT_TIMEOUT_MS, max(1, request.timeoutMilliseconds))
         // 0 would mean no limit. The context's byte counter stops the transfer at the first byte.
         try easy.set(CURLOPT_MAXFILESIZE_LARGE, max(1, request.bodyBytesMax))
@@ -141,7 +140,6 @@ public final class Transfer {
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, policy.connectTimeoutMilliseconds)
         try easy.set(CURLOPT_LOW_SPEED_LIMIT, policy.lowSpeedBytesPerSecond)
         try easy.set(CURLOPT_LOW_SPEED_TIME, policy.lowSpeedSeconds)
-        try easy.set(CURLOPT_MAXREDIRS, policy.redirectsMax)
         // Ignores proxy environment variables, since the guard must see every address. A configured
         // proxy applies to all hosts.
         try easy.set(CURLOPT_PROXY, policy.proxy ?? "")
@@ -160,9 +158,7 @@ public final class Transfer {
         // an unresponsive name server, under 1 ms now) and stall all other transfers. The resolver
         // thread frees its memory when it finishes.
         try easy.set(CURLOPT_QUICK_EXIT, 1)
-        try easy.set(CURLOPT_UNRESTRICTED_AUTH, 0)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try easy.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         // With TLS, which may negotiate HTTP/2, further transfers to a host wait until the protocol
         // is known and then share the connection. Without TLS they would wait for the first
@@ -200,31 +196,18 @@ public final class Transfer {
     func error(_ code: CURLcode) -> CurlError? {
         guard code != CURLE_OK else { return nil }
         let osError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
-        switch context.violation {
-        case .bodyTooLarge:
-            return CurlError(CURLE_FILESIZE_EXCEEDED, text: "the body exceeds its limit")
-        case .headTooLarge:
-            return CurlError(
-                CURLE_WEIRD_SERVER_REPLY, text: "the response header exceeds its limit")
-        case .transferCoding:
-            return CurlError(
-                CURLE_WEIRD_SERVER_REPLY,
-                text: "unsupported transfer coding: only chunked is accepted")
-        case .addressRefused:
-            return CurlError(
-                CURLE_COULDNT_CONNECT, text: "the address of the connection is blocked")
+        if let violation = context.violation { return violation }
+        switch code {
         // If libcurl cannot start a thread for a lookup, it reports that the name does not exist.
-        case nil
-        where code == CURLE_COULDNT_RESOLVE_HOST && easy.errorText.contains("() thread failed"):
+        case CURLE_COULDNT_RESOLVE_HOST where easy.errorText.contains("() thread failed"):
             return CurlError(CURLE_OUT_OF_MEMORY, text: easy.errorText)
-        case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
+        case CURLE_OUT_OF_MEMORY where isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the response header exceeds its limit")
         // libcurl reports an unreadable status line as an unsupported protocol.
-        case nil where code == CURLE_UNSUPPORTED_PROTOCOL && effectiveURL.hasPrefix("http"):
+        case CURLE_UNSUPPORTED_PROTOCOL where effectiveURL.hasPrefix("http"):
             return CurlError(CURLE_WEIRD_SERVER_REPLY, text: easy.errorText)
-        case nil:
-            return CurlError(code, text: easy.errorText, osError: osError)
+        default: return CurlError(code, text: easy.errorText, osError: osError)
         }
     }
 }
@@ -234,8 +217,8 @@ public final class Transfer {
 /// Its methods can't throw because libcurl calls them. A sink stores its own error and refuses,
 /// which ends the transfer with `CurlError.Code.refusedByReceiver`.
 public protocol TransferSink: AnyObject {
-    /// Receives the head of the final response; heads of interim responses and followed redirects
-    /// are skipped. Returns `false` to refuse it.
+    /// Receives the head of the final response; heads of interim responses are skipped. Returns
+    /// `false` to refuse it.
     func receive(_ head: ResponseHead) -> Bool
 
     /// Receives the next bytes of the body, which belong to libcurl and are only valid during the
@@ -261,7 +244,6 @@ final class TransferContext {
     /// `nil` if all connections go to a proxy.
     private let addressGuard: AddressGuard?
     private let bodyBytesMax: Int64
-    private let followsRedirects: Bool
     /// Whether libcurl answers the next authentication challenge.
     private var answersDigest: Bool
     /// A challenge's head, held back until it's known whether libcurl answers it.
@@ -270,35 +252,28 @@ final class TransferContext {
     private var headBytes = 0
     private var bodyBytes: Int64 = 0
     /// Why a callback ended the transfer, if the sink didn't.
-    private(set) var violation: Violation?
+    private(set) var violation: CurlError?
     /// The last address that the guard refused, if it permitted none after that.
     private(set) var refusedAddress: SocketAddress?
 
     /// Whether the final response's head was received completely.
     private(set) var hasHead = false
 
-    enum Violation {
-        case bodyTooLarge
-        case headTooLarge
-        case transferCoding
-        case addressRefused
-    }
-
     init(
         sink: any TransferSink, addressGuard: AddressGuard?, bodyBytesMax: Int64,
-        followsRedirects: Bool, answersDigest: Bool = false
+        answersDigest: Bool
     ) {
         self.answersDigest = answersDigest
         self.sink = sink
         self.addressGuard = addressGuard
         self.bodyBytesMax = bodyBytesMax
-        self.followsRedirects = followsRedirects
     }
 
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         headBytes += line.count
         guard headBytes <= TransferPolicy.headBytesMax else {
-            violation = .headTooLarge
+            violation = CurlError(
+                CURLE_WEIRD_SERVER_REPLY, text: "the response header exceeds its limit")
             return false
         }
         // Within a head such a line is a header field, as in libcurl, and the head stays as it is.
@@ -318,10 +293,12 @@ final class TransferContext {
     private func receive(_ ended: ResponseHead) -> Bool {
         // libcurl would decode any codings it supports, nested and without a limit.
         guard ended.hasPlainFraming else {
-            violation = .transferCoding
+            violation = CurlError(
+                CURLE_WEIRD_SERVER_REPLY,
+                text: "unsupported transfer coding: only chunked is accepted")
             return false
         }
-        guard !ended.isInterim, !(followsRedirects && ended.isRedirect) else { return true }
+        guard !ended.isInterim else { return true }
         question = nil
         if answersDigest, ended.asksForDigest {
             (answersDigest, question) = (false, ended)
@@ -344,7 +321,8 @@ final class TransferContext {
         // libcurl doesn't pass on the body of a challenge that it answers.
         guard settle() else { return .refused }
         guard bodyBytes + Int64(bytes.count) <= bodyBytesMax else {
-            violation = .bodyTooLarge
+            violation = CurlError(
+                CURLE_FILESIZE_EXCEEDED, text: "the body exceeds its limit")
             return .refused
         }
         let reception = sink.receive(bytes.bytes)
@@ -364,7 +342,8 @@ final class TransferContext {
         else { return false }
         guard !addressGuard.permits(target) else { return true }
         refusedAddress = target
-        violation = .addressRefused
+        violation = CurlError(
+            CURLE_COULDNT_CONNECT, text: "the address of the connection is blocked")
         return false
     }
 

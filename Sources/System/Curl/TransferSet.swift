@@ -17,7 +17,8 @@ public struct TransferSet: ~Copyable {
     public init(_ library: CurlLibrary, policy: TransferPolicy) throws(CurlError) {
         let multi = try MultiHandle()
         try multi.check(
-            ccurl_multi_set_long(multi.pointer, CURLMOPT_MAXCONNECTS, policy.idleConnectionsMax))
+            ccurl_multi_set_long(
+                multi.pointer, CURLMOPT_MAXCONNECTS, TransferPolicy.idleConnectionsMax))
         self.multi = multi
         self.library = library
         self.policy = policy
