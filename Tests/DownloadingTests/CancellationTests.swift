@@ -1,14 +1,13 @@
-import Downloading
 import Model
 import TestKit
 import Testing
 
+@testable import Downloading
+
 /// Jobs that end before their transfer does.
 @Suite struct CancellationTests {
     @Test func aCancelClosesTheConnection() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/hang", .hang(until: Gate()))
-        bench.start("/hang")
+        let bench = try DownloadBench.started("/hang", .hang(until: Gate()))
         #expect(await bench.origin.waitForRequest("/hang"))
         bench.downloader.cancel(JobID(1))
         #expect(await bench.origin.waitForConnectionClosed("/hang"))
@@ -19,11 +18,10 @@ import Testing
     }
 
     @Test func aCancelInTheBodyGivesTheBlockBack() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
         let bytes = [UInt8](repeating: 7, count: 100_000)
-        bench.origin.route("/body", .stepped(bytes, chunk: 1000, by: turnstile))
-        bench.start("/body")
+        let bench = try DownloadBench.started("/body", .stepped(bytes, chunk: 1000, by: turnstile))
+        { $0.publishing.interval = 0 }
         turnstile.admit(10)
         #expect(await bench.progress.wait(until: { $0.received == 10_000 }))
         #expect(bench.space.liveCount == 1)
@@ -71,9 +69,8 @@ import Testing
     }
 
     @Test func theDeadlineEndsAJob() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/hang", .hang(until: Gate()))
-        bench.start("/hang", id: 1, millisecondsLeft: 50)
+        let bench = try DownloadBench.started(
+            "/hang", .hang(until: Gate()), millisecondsLeft: 50)
         #expect(await bench.failure()?.code == .deadlineExceeded)
         bench.start("/hang", id: 2)
         #expect(await bench.origin.waitForRequest("/hang"))

@@ -1,7 +1,8 @@
-import Downloading
 import Model
 import TestKit
 import Testing
+
+@testable import Downloading
 
 /// Bodies in content and transfer codings.
 @Suite struct CodingTests {
@@ -81,9 +82,8 @@ import Testing
     ]
 
     @Test(arguments: refused) func anyOtherCodingBreaksTheProtocol(_ names: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a", .bytes([1, 2, 3]).with(header: "Content-Encoding", names))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .bytes([1, 2, 3]).with(header: "Content-Encoding", names))
         let failure = try #require(await bench.failure())
         #expect(failure.code == .protocolBroken)
         #expect(failure.message.contains("'\(names.replacing(",d", with: ", d"))'"))
@@ -91,12 +91,10 @@ import Testing
     }
 
     @Test func twoLinesOfOneCodingAreTwoCodings() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a",
             .bytes([1]).with(header: "Content-Encoding", "gzip")
                 .with(header: "Content-Encoding", "gzip"))
-        bench.start("/a")
         #expect(await bench.failure()?.code == .protocolBroken)
     }
 
@@ -105,17 +103,13 @@ import Testing
         "gzip, gzip, gzip, gzip, gzip, gzip, gzip", "rot13", "",
     ])
     func anyTransferCodingButChunkedBreaksTheProtocol(_ names: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a",
             .raw(
                 Array(
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(names)\r\n\r\n1\r\na\r\n0\r\n\r\n".utf8
-                ))
-        )
-        bench.start("/a")
-        let failure = try #require(await bench.failure())
-        #expect(failure.code == .protocolBroken, "\(failure)")
+                )))
+        #expect(await bench.failure()?.code == .protocolBroken)
         #expect(bench.space.liveCount == 0)
     }
 
@@ -142,27 +136,23 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases) func aDamagedBodyIsAnError(_ damage: Damage) async throws {
-        let bench = try DownloadBench()
         let bytes = damage.damage(try PackedBodies.gzip(Self.plain))
-        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
-        bench.start("/a")
-        let failure = try #require(await bench.failure())
-        #expect(failure.code == damage.code, "\(failure)")
+        let bench = try DownloadBench.started(
+            "/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
+        #expect(await bench.failure()?.code == damage.code)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func aBodyWithoutBytesIsEmpty() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a", .bytes([]).with(header: "Content-Encoding", "gzip"))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .bytes([]).with(header: "Content-Encoding", "gzip"))
         #expect(await bench.failure()?.code == .badImageData)
     }
 
     @Test func theLimitHoldsForWhatABodyBecomes() async throws {
-        let bench = try DownloadBench()
         let bytes = try PackedBodies.zeros(mebibytes: 64)
-        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
-        bench.start("/a", bodyBytesMax: 8 << 20)
+        let bench = try DownloadBench.started(
+            "/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"), bodyBytesMax: 8 << 20)
         let failure = try #require(await bench.failure())
         #expect(failure.code == .limitExceeded)
         #expect(failure.details["limit"] == "\(8 << 20)")
@@ -172,25 +162,23 @@ import Testing
     }
 
     @Test func aFullArenaEndsTheDecoding() async throws {
-        let bench = try DownloadBench(bytesMax: 1 << 20)
         let bytes = try PackedBodies.zeros(mebibytes: 64)
-        bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"), bytesMax: 1 << 20)
         #expect(await bench.failure()?.code == .arenaFull)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func aCancelEndsTheDecodingOfBytesThatAreHere() async throws {
         let gate = Gate()
-        let bench = try DownloadBench(gate: gate) { $0.progressIntervalMilliseconds = 0 }
+        let bench = try DownloadBench(gate: gate) { $0.publishing.interval = 0 }
         let bytes = try PackedBodies.zeros(mebibytes: 900)
         bench.origin.route("/a", .bytes(bytes).with(header: "Content-Encoding", "gzip"))
         bench.start("/a")
         #expect(await bench.progress.wait(until: { $0.received > 0 }))
         bench.downloader.cancel(JobID(1))
         gate.open()
-        let failure = try #require(await bench.failure())
-        #expect(failure.code == .cancelled)
+        #expect(await bench.failure()?.code == .cancelled)
         #expect(bench.space.liveCount == 0)
         #expect((bench.progress.values.last?.received ?? 0) < 900 << 20)
     }
@@ -198,7 +186,7 @@ import Testing
     /// Ten bodies that expand to 64 MiB each don't delay a small one.
     @Test func othersGoOnBetweenTurns() async throws {
         let bench = try DownloadBench(bytesMax: 4 << 30) {
-            $0.progressIntervalMilliseconds = 0
+            $0.publishing.interval = 0
         }
         let bytes = try PackedBodies.zeros(mebibytes: 64)
         bench.origin.route("/bomb", .bytes(bytes).with(header: "Content-Encoding", "gzip"))

@@ -6,9 +6,9 @@ import Testing
 /// Transfers with validators (SEMANTICS §10.3).
 @Suite struct ConditionTests {
     @Test func anUnchangedBodyIsNotSentAgain() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", .revalidated([1, 2], etag: "\"e\""))
-        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+        let bench = try DownloadBench.started(
+            "/a.png", .revalidated([1, 2], etag: "\"e\""),
+            validators: Validators(etag: "\"e\"", lastModified: nil))
         #expect(await bench.failure()?.code == .cacheNotModified)
         #expect(bench.space.liveCount == 0)
     }
@@ -32,13 +32,12 @@ import Testing
 
     /// Only the worker knows the age of a response: it has the clock (RFC 9111 §4.2.3).
     @Test(arguments: [true, false]) func anAnswerSaysHowOldItIs(isNew: Bool) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             .revalidated([1, 2], etag: isNew ? "\"f\"" : "\"e\"").with(header: "Age", "100")
                 .with(header: "Date", "Sun, 06 Nov 1994 08:49:37 GMT")
-                .with(header: "Expires", "Sun, 06 Nov 1994 08:50:37 GMT"))
-        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
+                .with(header: "Expires", "Sun, 06 Nov 1994 08:50:37 GMT"),
+            validators: Validators(etag: "\"e\"", lastModified: nil))
         let age: ResponseAge?
         if isNew {
             age = await bench.body()?.age
@@ -59,11 +58,8 @@ import Testing
     }
 
     @Test func bothValidatorsAreSentBesideTheRequestsHeaders() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", .bytes([1]))
-        bench.start(
-            "/a.png",
-            headers: [HTTPHeader(name: "X-Mine", value: "1")],
+        let bench = try DownloadBench.started(
+            "/a.png", .bytes([1]), headers: [HTTPHeader(name: "X-Mine", value: "1")],
             validators: Validators(
                 etag: "W/\"e\"", lastModified: "Sat, 01 Jan 2000 00:00:00 GMT"))
         #expect(await bench.body() != nil)
@@ -86,9 +82,8 @@ import Testing
     /// The body that arrived isn't the one of the conditions, so its rest is requested without
     /// them.
     @Test func theRestOfABodyIsAskedForWithoutConditions() async throws {
-        let bench = try DownloadBench()
         let bytes = OriginBody.generatedBytes(count: 2_000)
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             OriginBehavior { request in
                 var response = OriginResponse(bytes)
@@ -100,8 +95,7 @@ import Testing
                 }
                 response.headers.append(("ETag", "\"f\""))
                 return response
-            })
-        bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: "yesterday"))
+            }, validators: Validators(etag: "\"e\"", lastModified: "yesterday"))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == bytes)
         let sent = bench.origin.requests("/a.png").map { request in
@@ -111,10 +105,8 @@ import Testing
     }
 
     @Test func aVaryThatIsTooLongCountsAsEverything() async throws {
-        let bench = try DownloadBench()
         let names = (0..<400).map { "X-Header-\($0)" }.joined(separator: ",")
-        bench.origin.route("/a.png", .bytes([1]).with(header: "Vary", names))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started("/a.png", .bytes([1]).with(header: "Vary", names))
         #expect(await bench.body()?.vary == "*")
     }
 }

@@ -30,9 +30,8 @@ import Testing
     }
 
     @Test func aBodyThatBreaksOffGoesOnWhereItWas() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", Self.origin(breakingAfter: [100_000, 50_000]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", Self.origin(breakingAfter: [100_000, 50_000]))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Self.bytes)
         #expect((body.httpStatus, body.contentType) == (200, "image/png"))
@@ -45,14 +44,11 @@ import Testing
     }
 
     @Test func anotherBodyComesWhole() async throws {
-        let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: 90_000)
         let whole = OriginBehavior.bytes(other, contentType: "image/gif")
             .with(header: "ETag", "\"f\"")
-        bench.origin.route(
-            "/a.png",
-            .sequence([Self.origin(breakingAfter: [100_000]), whole]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", .sequence([Self.origin(breakingAfter: [100_000]), whole]))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == other)
         #expect((body.etag, body.contentType) == ("\"f\"", "image/gif"))
@@ -62,15 +58,13 @@ import Testing
     /// repeats the total length.
     @Test(arguments: ["200000", "*"])
     func anOriginMaySendLessThanTheRest(total: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [60_000]) { request, response in
                 guard request.header("range") == "bytes=60000-" else { return }
                 response = OriginResponse(Array(Self.bytes[60_000..<120_000]), status: 206)
                 response.headers.append(("Content-Range", "bytes 60000-119999/\(total)"))
             })
-        bench.start("/a.png")
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Self.bytes)
         #expect(bench.origin.newestRequest("/a.png")?.header("range") == "bytes=120000-")
@@ -81,12 +75,10 @@ import Testing
     /// The total length from a range is discarded when the body changes.
     @Test(arguments: [90_000, 250_000])
     func anotherBodyAfterAPartComesWhole(count: Int) async throws {
-        let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: count)
         let parts = Self.origin(breakingAfter: [100_000, 50_000])
         let whole = OriginBehavior.bytes(other).with(header: "ETag", "\"f\"")
-        bench.origin.route("/a.png", .sequence([parts, parts, whole]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started("/a.png", .sequence([parts, parts, whole]))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == other)
         #expect(body.etag == "\"f\"" && body.account?.continuations == 2)
@@ -99,12 +91,10 @@ import Testing
     /// previous body don't count.
     @Test(arguments: [210_000, 60_000])
     func anotherBodyThatBreaksOffGoesOnByItsOwnTag(after count: Int) async throws {
-        let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: 250_000)
         let parts = Self.origin(breakingAfter: [100_000, 50_000])
         let later = Self.origin(of: other, etag: "\"f\"", breakingAfter: [count])
-        bench.origin.route("/a.png", .sequence([parts, parts, later]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started("/a.png", .sequence([parts, parts, later]))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == other)
         let tags = bench.origin.requests("/a.png").map { $0.header("if-range") }
@@ -116,9 +106,8 @@ import Testing
     }
 
     @Test func aBodyMayBreakOffThreeTimes() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", Self.origin(breakingAfter: [50_000, 50_000, 50_000]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", Self.origin(breakingAfter: [50_000, 50_000, 50_000]))
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Self.bytes)
         #expect(body.account?.continuations == 3)
@@ -127,8 +116,7 @@ import Testing
     /// For a body of unknown length, the total from the first range applies to the next.
     @Test(arguments: [("*", true), ("199999", false)])
     func whatAPartSaidOfTheWholeCounts(total: String, isTaken: Bool) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000, 20_000]) { request, response in
                 switch request.header("range") {
@@ -141,7 +129,6 @@ import Testing
                     response.headers.append(("Content-Range", range))
                 }
             })
-        bench.start("/a.png")
         let outcome = try #require(await bench.outcome())
         #expect(bench.origin.requestCount("/a.png") == 3)
         if isTaken {
@@ -186,20 +173,16 @@ import Testing
 
     @Test(arguments: [nil, "W/\"e\"", "e"])
     func withoutAStrongTagNothingIsContinued(etag: String?) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", Self.origin(etag: etag, breakingAfter: [100_000]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", Self.origin(etag: etag, breakingAfter: [100_000]))
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.origin.requestCount("/a.png") == 1)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func anOriginWithoutRangesIsNotAskedForOne() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
-            "/a.png",
-            Self.origin(breakingAfter: [100_000]).with(header: "Accept-Ranges", "none"))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", Self.origin(breakingAfter: [100_000]).with(header: "Accept-Ranges", "none"))
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.origin.requestCount("/a.png") == 1)
     }
@@ -210,15 +193,13 @@ import Testing
         "bytes 100000-99999/200000", "bytes */200000", "chars 100000-199999/200000", "",
         "bytes 100000-200000/200000",
     ]) func anotherPartIsRefused(range: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000]) { request, response in
                 guard request.header("range") != nil else { return }
                 response = OriginResponse(Array(Self.bytes[100_000...]), status: 206)
                 response.headers.append(("Content-Range", range))
             })
-        bench.start("/a.png")
         let failure = try #require(await bench.failure())
         #expect(failure.code == .shortBody && failure.retryable)
         #expect(bench.space.liveCount == 0)
@@ -226,8 +207,7 @@ import Testing
 
     /// Without a total length, this part may or may not be the last.
     @Test func aPartOfAnUnknownWholeIsRefused() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000]) { request, response in
                 response.length = .chunked
@@ -235,31 +215,26 @@ import Testing
                 response = OriginResponse(Array(Self.bytes[100_000..<150_000]), status: 206)
                 response.headers.append(("Content-Range", "bytes 100000-149999/*"))
             })
-        bench.start("/a.png")
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.origin.requestCount("/a.png") == 2)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func aPartOfAnotherBodyIsRefused() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000]) { request, response in
                 guard request.header("range") != nil else { return }
                 response.headers.removeAll { $0.name == "ETag" }
                 response.headers.append(("ETag", "\"f\""))
             })
-        bench.start("/a.png")
         #expect(await bench.failure()?.code == .shortBody)
     }
 
     /// The origin rejects the range: the body is no longer the interrupted one.
     @Test func aRefusedRangeIsAShortBody() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png", .sequence([Self.origin(breakingAfter: [100_000]), .status(416)]))
-        bench.start("/a.png")
         let failure = try #require(await bench.failure())
         #expect(failure.code == .shortBody && failure.retryable)
         #expect(bench.origin.requestCount("/a.png") == 2)
@@ -268,54 +243,45 @@ import Testing
 
     /// Its bytes don't continue the body received so far.
     @Test func aPartInACodingIsRefused() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000]) { request, response in
                 guard request.header("range") != nil else { return }
                 response.headers.append(("Content-Encoding", "gzip"))
             })
-        bench.start("/a.png")
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func aStatusInPlaceOfTheRestIsTold() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png", .sequence([Self.origin(breakingAfter: [100_000]), .status(404)]))
-        bench.start("/a.png")
         let failure = try #require(await bench.failure())
         #expect(failure.details["httpStatus"] == "404")
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func whoNeverSendsItAllIsAskedFourTimes() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png", Self.origin(breakingAfter: [1_000, 1_000, 1_000, 1_000, 1_000]))
-        bench.start("/a.png")
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.origin.requestCount("/a.png") == 4)
         #expect(bench.space.liveCount == 0)
     }
 
     @Test func whoSendsNothingMoreIsNotAskedAgain() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a.png", Self.origin(breakingAfter: [1_000, 0, 1_000]))
-        bench.start("/a.png")
+        let bench = try DownloadBench.started(
+            "/a.png", Self.origin(breakingAfter: [1_000, 0, 1_000]))
         #expect(await bench.failure()?.code == .shortBody)
         #expect(bench.origin.requestCount("/a.png") == 2)
     }
 
     @Test func theLimitCountsAllParts() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             Self.origin(breakingAfter: [100_000]) { request, response in
                 if request.header("range") == nil { response.length = .chunked }
-            })
-        bench.start("/a.png", bodyBytesMax: 150_000)
+            }, bodyBytesMax: 150_000)
         #expect(await bench.failure()?.code == .limitExceeded)
         #expect(bench.space.liveCount == 0)
     }

@@ -1,6 +1,8 @@
-import Downloading
+import Curl
 import Model
 import TestKit
+
+@testable import Downloading
 
 /// An origin, a downloader that may connect to it, and all of its reports.
 final class DownloadBench: Sendable {
@@ -19,9 +21,9 @@ final class DownloadBench: Sendable {
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
         // Only the tests of slow transfers may find a loaded machine too slow.
-        configuration.lowSpeedSeconds = 600
+        configuration.transfer.lowSpeedSeconds = 600
         // Only its own test may see the same bytes handed out twice, however slow the machine.
-        configuration.handOutAgainMilliseconds = 3_600_000
+        configuration.publishing.again = 3_600_000
         change(&configuration)
         space = HeapSpace(bytesMax: bytesMax)
         downloader = try Downloader(
@@ -30,6 +32,23 @@ final class DownloadBench: Sendable {
                 progress.append(report)
                 if let gate, report.received > 0 { _ = gate.wait(timeout: defaultTimeout) }
             }, onOutcome: { [outcomes] in outcomes.append($0) })
+    }
+
+    /// A bench that starts the download of one path, which the origin serves in this way.
+    static func started(
+        _ path: String, _ behavior: OriginBehavior, headers: [HTTPHeader] = [],
+        bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
+        validators: Validators? = nil, wantsProgress: Bool = true, wantsArrived: Bool = false,
+        terms: TransferTerms = TransferTerms(), bytesMax: Int = 1 << 30,
+        change: (inout DownloadConfiguration) -> Void = { _ in }
+    ) throws -> DownloadBench {
+        let bench = try DownloadBench(bytesMax: bytesMax, change: change)
+        bench.origin.route(path, behavior)
+        bench.start(
+            path, headers: headers, bodyBytesMax: bodyBytesMax,
+            millisecondsLeft: millisecondsLeft, validators: validators,
+            wantsProgress: wantsProgress, wantsArrived: wantsArrived, terms: terms)
+        return bench
     }
 
     /// Starts a job for a path of the origin or for a complete URL.

@@ -1,7 +1,8 @@
-import Downloading
 import Model
 import TestKit
 import Testing
+
+@testable import Downloading
 
 /// How the heartbeat shows the state of the downloader's only thread.
 @Suite struct DownloadHeartbeatTests {
@@ -11,7 +12,7 @@ import Testing
         origin.route("/body", .bytes([UInt8](repeating: 7, count: 10_000)))
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
-        configuration.progressIntervalMilliseconds = 0
+        configuration.publishing.interval = 0
         let (stands, gate) = (Gate(), Gate())
         let outcomes = Recorder<JobOutcome>()
         let downloader = try Downloader(

@@ -1,7 +1,8 @@
-import Downloading
 import Model
 import TestKit
 import Testing
+
+@testable import Downloading
 
 /// Partial bodies are handed out while the rest arrives (`Progress.arrived`).
 @Suite struct EarlyBodyTests {
@@ -16,11 +17,11 @@ import Testing
     }
 
     @Test func partsAreOfTheSameMemoryUnderIDsOfTheirOwn() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
         let bytes = Self.png + Array(repeating: 7, count: 8)
-        bench.origin.route("/a", .stepped(bytes, chunk: 8, by: turnstile))
-        bench.start("/a", wantsProgress: false, wantsArrived: true)
+        let bench = try DownloadBench.started(
+            "/a", .stepped(bytes, chunk: 8, by: turnstile), wantsProgress: false, wantsArrived: true
+        ) { $0.publishing.interval = 0 }
         turnstile.admit()
         let first = try #require(await part(bench, of: 8))
         #expect(first.format == .png && first.received == 8 && first.expected == 16)
@@ -43,7 +44,7 @@ import Testing
     /// A part waits until the previous one is returned, and is then handed out even without further
     /// bytes.
     @Test func oneIsOutAtATime() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 20 }
+        let bench = try DownloadBench { $0.publishing.interval = 20 }
         let (turnstile, gate) = (Turnstile(), Gate())
         let bytes = Array(repeating: UInt8(9), count: 30)
         bench.origin.route("/a", .stepped(bytes, chunk: 10, by: turnstile))
@@ -67,7 +68,7 @@ import Testing
     /// A recipient that was too busy gets the same bytes again if nothing more arrives.
     @Test func theSameBytesComeAgainWhereNothingElseDoes() async throws {
         let bench = try DownloadBench {
-            ($0.progressIntervalMilliseconds, $0.handOutAgainMilliseconds) = (1, 1)
+            ($0.publishing.interval, $0.publishing.again) = (1, 1)
         }
         let turnstile = Turnstile()
         let bytes = Array(repeating: UInt8(5), count: 20)
@@ -86,11 +87,10 @@ import Testing
     }
 
     @Test func whoLooksLaterGetsWhatIsThereAtOnce() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
-        bench.origin.route(
-            "/a", .stepped(Array(repeating: 3, count: 20), chunk: 10, by: turnstile))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .stepped(Array(repeating: 3, count: 20), chunk: 10, by: turnstile)
+        ) { $0.publishing.interval = 0 }
         turnstile.admit()
         #expect(await bench.progress.wait { $0.received == 10 })
         #expect(bench.progress.values.allSatisfy { $0.arrived == nil })
@@ -103,11 +103,11 @@ import Testing
 
     /// A growing body is reallocated: the part that was handed out stays valid.
     @Test func aPartStaysWhereTheBodyMoves() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
         let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        bench.origin.route("/a", .stepped(bytes, chunk: 50_000, by: turnstile))
-        bench.start("/a", wantsArrived: true)
+        let bench = try DownloadBench.started(
+            "/a", .stepped(bytes, chunk: 50_000, by: turnstile), wantsArrived: true
+        ) { $0.publishing.interval = 0 }
         turnstile.admit()
         #expect(await bench.progress.wait { $0.arrived != nil })
         let early = try #require(bench.progress.values.compactMap(\.arrived).first)

@@ -1,7 +1,9 @@
-import Downloading
+import Curl
 import Model
 import TestKit
 import Testing
+
+@testable import Downloading
 
 /// One cause of a failed download, and the error that callers get.
 struct FailureCase: Sendable, CustomTestStringConvertible {
@@ -98,7 +100,9 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
     ]
 
     @Test(arguments: cases) func hasItsCode(_ row: FailureCase) async throws {
-        let bench = try DownloadBench { if row.code == .timedOut { $0.lowSpeedSeconds = 1 } }
+        let bench = try DownloadBench {
+            if row.code == .timedOut { $0.transfer.lowSpeedSeconds = 1 }
+        }
         bench.origin.route("/case", row.behavior)
         bench.start("/case", bodyBytesMax: 1000)
         let failure = try #require(await bench.failure())
@@ -118,19 +122,16 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
             (503, "Wed, 21 Oct 2015 07:28:00 GMT", nil), (500, "7", nil), (404, "7", nil),
         ] as [(Int, String, String?)])
     func aRetryAfterIsTold(_ status: Int, _ field: String, _ seconds: String?) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a", .status(status).with(header: "Retry-After", field))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .status(status).with(header: "Retry-After", field))
         let failure = try #require(await bench.failure())
         #expect(failure.details["httpStatus"] == "\(status)")
         #expect(failure.details["retryAfter"] == seconds)
     }
 
     @Test func aRetryAfterMayBeADate() async throws {
-        let bench = try DownloadBench()
         let date = "Fri, 01 Jan 2100 00:00:00 GMT"
-        bench.origin.route("/a", .status(503).with(header: "Retry-After", date))
-        bench.start("/a")
+        let bench = try DownloadBench.started("/a", .status(503).with(header: "Retry-After", date))
         let seconds = await bench.failure()?.details["retryAfter"].flatMap { Int($0) }
         // Counted from now, which is between 2026 and 2099.
         #expect((1...2_335_219_200).contains(seconds ?? 0))
@@ -156,10 +157,8 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test func aRedirectToAForbiddenPortMakesNoConnectionThere() async throws {
-        let bench = try DownloadBench()
         let forbidden = OriginServer()
-        bench.origin.route("/from", .redirect(to: forbidden.url("/inside")))
-        bench.start("/from")
+        let bench = try DownloadBench.started("/from", .redirect(to: forbidden.url("/inside")))
         #expect(await bench.failure()?.code == .addressForbidden)
         #expect(forbidden.acceptedConnectionCount == 0)
     }
@@ -180,9 +179,7 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test func aFullArenaEndsTheTransfer() async throws {
-        let bench = try DownloadBench(bytesMax: 200_000)
-        bench.origin.route("/big", .generated(count: 150_000))
-        bench.start("/big")
+        let bench = try DownloadBench.started("/big", .generated(count: 150_000), bytesMax: 200_000)
         let failure = await bench.failure()
         #expect(failure?.code == .arenaFull)
         #expect(failure?.retryable == true)

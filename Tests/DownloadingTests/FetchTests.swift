@@ -1,7 +1,8 @@
-import Downloading
 import Model
 import TestKit
 import Testing
+
+@testable import Downloading
 
 /// Successful downloads.
 @Suite struct FetchTests {
@@ -23,14 +24,12 @@ import Testing
     }
 
     @Test func aBodyArrivesWithWhatTheOriginSaid() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/a.png",
             .bytes(Array("image".utf8), contentType: "image/png; q=1")
                 .with(header: "ETag", "\"e\"").with(header: "Last-Modified", "yesterday")
                 .with(header: "Cache-Control", "max-age=1").with(header: "Vary", "Accept")
-                .with(header: "Vary", "Cookie"))
-        bench.start("/a.png", headers: [HTTPHeader(name: "X-Mine", value: "1")])
+                .with(header: "Vary", "Cookie"), headers: [HTTPHeader(name: "X-Mine", value: "1")])
         let body = try #require(await bench.body())
         #expect(bench.space.bytes(body.reference) == Array("image".utf8))
         #expect(body.httpStatus == 200)
@@ -63,10 +62,9 @@ import Testing
     }
 
     @Test func aLargeBodyOfUnknownLengthGrowsByDoubling() async throws {
-        let bench = try DownloadBench()
         let count = 3_000_000
-        bench.origin.route("/big", .generated(count: count).changed { $0.length = .chunked })
-        bench.start("/big")
+        let bench = try DownloadBench.started(
+            "/big", .generated(count: count).changed { $0.length = .chunked })
         let body = try #require(await bench.body())
         let bytes = try #require(bench.space.bytes(body.reference))
         #expect(bytes.count == count)
@@ -89,13 +87,12 @@ import Testing
     }
 
     @Test func anAnnouncedLengthReservesNothingBeforeBytesArrive() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
-        bench.origin.route(
+        let bench = try DownloadBench.started(
             "/lie",
             .stepped(Array(repeating: 7, count: 100_000), chunk: 1000, by: turnstile)
-                .changed { $0.length = .declared(900_000_000) })
-        bench.start("/lie")
+                .changed { $0.length = .declared(900_000_000) }
+        ) { $0.publishing.interval = 0 }
         turnstile.admit(70)
         let arrived = await bench.progress.wait(until: { $0.received == 70_000 })
         #expect(arrived)

@@ -1,14 +1,15 @@
-import Downloading
 import Model
 import TestKit
 import Testing
 
+@testable import Downloading
+
 /// Progress reports while bytes arrive.
 @Suite struct ProgressTests {
     @Test func theFirstReportHasNoBytesAndTheLastHasAll() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
-        bench.origin.route("/a", .generated(count: 500_000))
-        bench.start("/a")
+        let bench = try DownloadBench.started("/a", .generated(count: 500_000)) {
+            $0.publishing.interval = 3_600_000
+        }
         #expect(await bench.outcome() != nil)
         let reports = bench.progress.values
         #expect(reports.first?.received == 0)
@@ -18,20 +19,17 @@ import Testing
     }
 
     @Test func anUnknownLengthIsReportedAsZero() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/a", .chunked([1, 2, 3]))
-        bench.start("/a")
+        let bench = try DownloadBench.started("/a", .chunked([1, 2, 3]))
         #expect(await bench.outcome() != nil)
         #expect(bench.progress.values.allSatisfy { $0.expected == 0 })
         #expect(bench.progress.values.last?.received == 3)
     }
 
     @Test func everyReportIsSentWithoutAnInterval() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()
-        bench.origin.route(
-            "/a", .stepped(Array(repeating: 1, count: 5), chunk: 1, by: turnstile))
-        bench.start("/a")
+        let bench = try DownloadBench.started(
+            "/a", .stepped(Array(repeating: 1, count: 5), chunk: 1, by: turnstile)
+        ) { $0.publishing.interval = 0 }
         for count in 1...5 {
             turnstile.admit()
             #expect(await bench.progress.wait(until: { $0.received == UInt64(count) }))
@@ -41,18 +39,18 @@ import Testing
     }
 
     @Test func nothingIsReportedWhereNobodyListens() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
-        bench.origin.route("/a", .generated(count: 300_000))
-        bench.start("/a", wantsProgress: false)
+        let bench = try DownloadBench.started(
+            "/a", .generated(count: 300_000), wantsProgress: false
+        ) { $0.publishing.interval = 0 }
         #expect(await bench.outcome() != nil)
         #expect(bench.progress.values.isEmpty)
     }
 
     @Test func whoListensLaterHearsAtOnceHowFarItIs() async throws {
-        let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
         let gate = Gate()
-        bench.origin.route("/a", .hangBody(until: gate, then: [1, 2]))
-        bench.start("/a", wantsProgress: false)
+        let bench = try DownloadBench.started(
+            "/a", .hangBody(until: gate, then: [1, 2]), wantsProgress: false
+        ) { $0.publishing.interval = 3_600_000 }
         bench.start("/a", id: 2)
         #expect(await bench.progress.wait(until: { $0.id == JobID(2) }))
         bench.listen(to: JobID(1))
@@ -73,7 +71,7 @@ import Testing
         origin.route("/n/*", .generated(count: 300_000))
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
-        configuration.progressIntervalMilliseconds = 0
+        configuration.publishing.interval = 0
         let space = HeapSpace()
         let downloader = try Downloader(
             configuration, into: space, onProgress: { events.append("p\($0.id.value)") },

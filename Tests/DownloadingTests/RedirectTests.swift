@@ -194,9 +194,7 @@ import Testing
 
     /// Other loaders aren't tried, even if one takes the scheme.
     @Test func anotherSchemeIsSaidToBeThatOfTheRedirect() async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/from", .redirect(to: "s3://bucket/a.png"))
-        bench.start("/from")
+        let bench = try DownloadBench.started("/from", .redirect(to: "s3://bucket/a.png"))
         let failure = try #require(await bench.failure())
         #expect(failure.code == .unsupportedScheme)
         #expect(failure.message.hasPrefix("a redirect leads to 's3:'"), "\(failure)")

@@ -8,9 +8,8 @@ import Zlib
 ///
 /// Bytes with a content coding are kept until `decode` is called.
 final class BodySink: TransferSink {
-    let bodyBytesMax: Int64
-    /// Whether "not modified" is a valid answer to the request.
-    private let isConditional: Bool
+    /// The first request of the job, whose rules change the head and decrypt the body.
+    private let work: FetchAdmission
     private let accepted: AcceptedResponses
     /// The reason why it refused to continue.
     private(set) var failure: ImageError?
@@ -32,8 +31,6 @@ final class BodySink: TransferSink {
     private var redirectBytes = 0
     private var body: BodyBlock?
     private var decoder: BodyDecoder?
-    /// The rules that change the head and decrypt the body.
-    private let terms: TransferTerms
     /// The head after applying rules.
     private var answer: ResponseHead?
     private var decryption: BodyDecryption?
@@ -45,28 +42,31 @@ final class BodySink: TransferSink {
     private var progress: ProgressPacer
     /// Publishes partial data; never of encrypted bodies.
     private var early: EarlyBody
+    private let heartbeat: LoopHeartbeat
 
     init(
         _ job: Job, _ work: FetchAdmission, accepting accepted: AcceptedResponses,
-        space: any SharingSpace,
-        pace: EarlyBody.Pace, onProgress: @escaping @Sendable (JobProgress) -> Void
+        space: any SharingSpace, pace: EarlyBody.Pace, heartbeat: LoopHeartbeat,
+        onProgress: @escaping @Sendable (JobProgress) -> Void
     ) {
-        self.job = job
-        bodyBytesMax = work.bodyBytesMax
-        isConditional = work.isConditional
-        self.accepted = accepted
-        terms = work.terms
-        self.space = space
-        progress = ProgressPacer(job, intervalMilliseconds: pace.interval, report: onProgress)
+        (self.job, self.work, self.accepted) = (job, work, accepted)
+        (self.space, self.heartbeat) = (space, heartbeat)
+        progress = ProgressPacer(job, pace, onProgress)
         early = EarlyBody(pace, isWanted: job.wantsArrived)
     }
 
-    func receive(_ head: ResponseHead) -> Bool {
+    var bodyBytesMax: Int64 { work.bodyBytesMax }
+
+    func receive(_ head: ResponseHead) -> Bool { heartbeat.handling(job.id) { take(head) } }
+
+    func receive(_ bytes: RawSpan) -> Reception { heartbeat.handling(job.id) { take(bytes) } }
+
+    private func take(_ head: ResponseHead) -> Bool {
         if let rest = rest.take(), isPart(head) {
             return begin(rest, head)
         }
         forgetBody()
-        let answer = head.changed(by: terms.response)
+        let answer = head.changed(by: work.terms.response)
         (self.head, self.answer) = (head, answer)
         answered = WallClock.nanoseconds() / 1_000_000
         location = head.redirection
@@ -85,7 +85,7 @@ final class BodySink: TransferSink {
     private func check(
         _ head: ResponseHead, _ answer: ResponseHead
     ) throws(ImageError) {
-        if head.status == 304, isConditional {
+        if head.status == 304, work.isConditional {
             throw .notModified(
                 OriginCaching(
                     CacheControl(answer.cacheControl),
@@ -109,7 +109,7 @@ final class BodySink: TransferSink {
         (head, answer, location, redirectBytes) = (nil, nil, nil, 0)
     }
 
-    func receive(_ bytes: RawSpan) -> Reception {
+    private func take(_ bytes: RawSpan) -> Reception {
         guard location == nil else {
             redirectBytes += bytes.byteCount
             return redirectBytes <= Self.redirectBytesMax ? .accepted : .refused
@@ -132,7 +132,7 @@ final class BodySink: TransferSink {
     /// Reports progress, and publishes partial data if it is wanted.
     private func advance(at now: UInt64) {
         guard let body else { return }
-        guard terms.decryptors.isEmpty, let arrived = early.next(of: body, in: space, at: now)
+        guard work.terms.decryptors.isEmpty, let arrived = early.next(of: body, in: space, at: now)
         else { return progress.advance(to: body.count, at: now) }
         progress.publish(arrived, body.format, of: body.count, at: now)
     }
@@ -190,10 +190,10 @@ final class BodySink: TransferSink {
     /// Starts the decryptors of the rules once the body is complete. Returns false if there are
     /// none, if they were started before, or if the body is incomplete.
     func beginsDecryption() -> Bool {
-        guard failure == nil, answer != nil, !terms.decryptors.isEmpty, !hasDecrypted,
+        guard failure == nil, answer != nil, !work.terms.decryptors.isEmpty, !hasDecrypted,
             decoder?.isComplete ?? true, let body, total == nil || total == body.count
         else { return false }
-        (decryption, hasDecrypted, total) = (BodyDecryption(terms.decryptors), true, nil)
+        (decryption, hasDecrypted, total) = (BodyDecryption(work.terms.decryptors), true, nil)
         progress.end()
         return true
     }
@@ -279,7 +279,7 @@ final class BodySink: TransferSink {
     }
 
     /// Whether partial data is waiting to be published.
-    var hasUnpublishedBytes: Bool { early.isBehind(body) && terms.decryptors.isEmpty }
+    var hasUnpublishedBytes: Bool { early.isBehind(body) && work.terms.decryptors.isEmpty }
 
     /// Publishes partial data if it is due.
     func publish() { advance(at: MonotonicClock.now()) }
@@ -386,8 +386,8 @@ struct BodyBlock {
 /// receiver may have been busy at first.
 struct EarlyBody {
     /// The publishing intervals in milliseconds.
-    struct Pace: Sendable {
-        /// The minimum interval.
+    struct Pace: Hashable, Sendable {
+        /// The minimum interval, also between progress reports.
         var interval = 100
         /// The interval before publishing the same bytes again; it doubles a few times.
         var again = 200
@@ -456,12 +456,12 @@ struct ProgressPacer {
     private var hasBegun = false
 
     init(
-        _ job: Job, intervalMilliseconds: Int, report: @escaping @Sendable (JobProgress) -> Void
+        _ job: Job, _ pace: EarlyBody.Pace, _ report: @escaping @Sendable (JobProgress) -> Void
     ) {
         self.job = job
         self.report = report
         isWanted = job.wantsProgress
-        interval = UInt64(max(0, intervalMilliseconds)) * 1_000_000
+        interval = UInt64(max(0, pace.interval)) * 1_000_000
     }
 
     /// Sends the first report after the head has arrived (SEMANTICS §10.5).

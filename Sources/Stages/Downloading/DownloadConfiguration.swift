@@ -10,42 +10,28 @@ package struct DownloadConfiguration: Hashable, Sendable {
     package var allowedAddresses: [String] = []
     /// The path of a PEM file with trusted certificates, which replace the system's.
     package var certificatesFile: String?
-    /// The `User-Agent` header, unless a request sets its own.
-    package var userAgent: String
+    /// The settings of libcurl, without addresses and certificates.
+    var transfer: TransferPolicy
     /// The responses that are accepted as images.
     package var accepted = AcceptedResponses()
-    /// The URL of a proxy for all transfers; it resolves host names.
-    package var proxy: String?
     /// `IP` or `IP/BITS`; connections to these addresses are always blocked.
     package var deniedAddresses: [String] = []
     /// The maximum number of concurrent transfers; further jobs fail as *busy*.
     package var jobsMax = Int(WorkerKind.download.creditMax)
-    /// The timeout for resolving a name and connecting, in milliseconds.
-    package var connectTimeoutMilliseconds = 10_000
     /// The timeout for a whole transfer in milliseconds, regardless of its deadline.
     package var totalTimeoutMilliseconds = 300_000
-    /// A transfer that is slower than this many bytes per second …
-    package var lowSpeedBytesPerSecond = 1_024
-    /// … for this many seconds times out.
-    package var lowSpeedSeconds = 15
     /// The maximum number of redirects to follow.
     package var redirectsMax = 10
     /// How often an interrupted transfer is continued; 0 to fail immediately.
     package var continuationsMax = 3
-    /// The minimum interval between progress reports of a transfer, in milliseconds.
-    package var progressIntervalMilliseconds = 100
-    /// The time in milliseconds after which partial data is published again if no more has arrived,
-    /// because the receiver may have been busy.
-    package var handOutAgainMilliseconds = 200
+
+    /// When progress is reported and partial data is published.
+    var publishing = EarlyBody.Pace()
 
     /// Creates a configuration with defaults for images from the public internet; `version` is part
     /// of the `User-Agent`.
     package init(version: String) {
-        userAgent = "Imagebus/\(version)"
-    }
-
-    var publishing: EarlyBody.Pace {
-        EarlyBody.Pace(interval: progressIntervalMilliseconds, again: handOutAgainMilliseconds)
+        transfer = TransferPolicy(userAgent: "Imagebus/\(version)")
     }
 }
 
@@ -55,16 +41,17 @@ extension DownloadConfiguration {
     package mutating func set(_ setting: DownloadSetting, to text: String) -> Bool {
         guard let value = setting.value(of: text) else { return false }
         switch (setting, value) {
-        case (.connectTimeout, .number(let seconds)): connectTimeoutMilliseconds = seconds * 1_000
+        case (.connectTimeout, .number(let seconds)):
+            transfer.connectTimeoutMilliseconds = seconds * 1_000
         case (.transferTimeout, .number(let seconds)): totalTimeoutMilliseconds = seconds * 1_000
-        case (.lowSpeed, .number(let bytes)): lowSpeedBytesPerSecond = bytes
-        case (.lowSpeedTime, .number(let seconds)): lowSpeedSeconds = seconds
+        case (.lowSpeed, .number(let bytes)): transfer.lowSpeedBytesPerSecond = bytes
+        case (.lowSpeedTime, .number(let seconds)): transfer.lowSpeedSeconds = seconds
         case (.redirectLimit, .number(let count)): redirectsMax = count
         case (.continuationLimit, .number(let count)): continuationsMax = count
-        case (.userAgent, .text(let text)): userAgent = text
+        case (.userAgent, .text(let text)): transfer.userAgent = text
         case (.acceptStatus, .statuses(let statuses)): accepted.statuses = statuses
         case (.acceptType, .types(let types)): accepted.types = types
-        case (.proxy, .text(let url)): proxy = url
+        case (.proxy, .text(let url)): transfer.proxy = url
         default: return false
         }
         return true
@@ -81,14 +68,10 @@ extension DownloadConfiguration {
         let denied = try Self.parsed(
             deniedAddresses, "not an address or an address range, such as 203.0.113.0/24",
             AddressRange.init)
-        var policy = TransferPolicy(userAgent: userAgent)
+        var policy = transfer
+        policy.certificatesFile = certificatesFile
         policy.addressGuard = AddressGuard(
             allowsLocal: allowsPrivateNetworks, allowed: Set(allowed), denied: denied)
-        (policy.proxy, policy.certificatesFile) = (proxy, certificatesFile)
-        policy.connectTimeoutMilliseconds = connectTimeoutMilliseconds
-        policy.lowSpeedBytesPerSecond = lowSpeedBytesPerSecond
-        policy.lowSpeedSeconds = lowSpeedSeconds
-        policy.redirectsMax = redirectsMax
         return policy
     }
 

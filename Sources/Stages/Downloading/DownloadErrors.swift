@@ -94,7 +94,6 @@ extension ImageError {
         case .ownFileFailed: .invalidDownloadOperation
         case .partialFile: .shortBody
         case .gotNothing, .connectionBroken: .connectionBroken
-        case .tooManyRedirects: .tooManyRedirects
         case .fileSizeExceeded: .limitExceeded
         case .protocolBroken: .protocolBroken
         case .outOfMemory: .busy

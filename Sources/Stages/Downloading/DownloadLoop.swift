@@ -19,7 +19,9 @@ final class DownloadLoop {
     /// transfers on the same connection waiting for data that has already arrived.
     var mayStandStill = false
     /// Jobs without a transfer.
-    let local = LocalDownloads()
+    var local: [JobID: LocalDownload] = [:]
+    /// `nil` before the first file.
+    var readers: FileReaders?
     private var jobs: [ObjectIdentifier: JobID] = [:]
     private var lookups = NameLookups()
     /// Lookups that start in the next turn and don't have threads yet.
@@ -29,8 +31,7 @@ final class DownloadLoop {
 
     init(
         _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
-        proxied: AddressGuard? = nil,
-        inbox: DownloadInbox, space: any SharingSpace,
+        proxied: AddressGuard? = nil, inbox: DownloadInbox, space: any SharingSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
     ) {
@@ -46,10 +47,16 @@ final class DownloadLoop {
 
     func run() {
         while true {
-            heartbeat.began()
-            let batch = inbox.drain()
-            apply(batch)
-            if batch.isStopping { return stopLocal() }
+            heartbeat.turn()
+            let (commands, isStopping) = inbox.drain()
+            for command in commands { command(self) }
+            if isStopping {
+                for id in Array(active.keys) + local.keys { end(id, .shuttingDown) }
+                readers?.stop()
+                // What the readers have read meanwhile.
+                for command in inbox.drain().commands { command(self) }
+                return
+            }
             do throws(CurlError) {
                 try transfers.perform()
                 lookupsToBegin = 0
@@ -60,7 +67,7 @@ final class DownloadLoop {
                 }
                 expire()
                 checkForStalls()
-                heartbeat.waits()
+                heartbeat.turn()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
                 // A failed multi handle is unusable; only a new process can recover.
@@ -71,42 +78,45 @@ final class DownloadLoop {
 
     // MARK: - Requests
 
-    private func apply(_ batch: DownloadInbox.Batch) {
-        if let (configuration, policy) = batch.settings { adopt(configuration, policy) }
-        for admission in batch.admissions { begin(admission) }
-        for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
-        for id in batch.progress { active[id]?.sink.wantProgress() }
-        for id in batch.arrived { active[id]?.sink.wantArrived() }
-        local.apply(batch, at: MonotonicClock.now())
-        for id in batch.cancellations { end(id, .cancelled) }
-        if batch.isStopping {
-            for id in Array(active.keys) + local.active.keys { end(id, .shuttingDown) }
+    /// Sets a deadline, and begins reports that are wanted.
+    func adjust(_ adjustment: JobAdjustment, _ deadline: Instant) {
+        let id = adjustment.id
+        active[id]?.deadline = deadline
+        local[id]?.deadline = deadline
+        if adjustment.wantsProgress {
+            active[id]?.sink.wantProgress()
+            local[id]?.progress.want(at: MonotonicClock.now())
         }
-        report(batch.answers)
+        if adjustment.wantsArrived { active[id]?.sink.wantArrived() }
     }
 
     /// Applies settings to transfers that start from now on.
-    private func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
+    func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
         self.configuration = configuration
         proxied = policy.proxied
         transfers.adopt(policy)
     }
 
-    private func begin(_ admission: DownloadInbox.Admission) {
-        let job = admission.job
+    func begin(_ job: Job, deadline: Instant) {
         let started = now()
         do throws(ImageError) {
-            if let place = try LocalPlace(job) {
-                return try begin(job, at: place, deadline: admission.deadline, started: started)
+            guard case .fetch(let fetch) = job.work else {
+                throw .defect("a download worker was given \(job.work.kind) work")
             }
-            let work = try FetchAdmission(job, through: proxied)
+            if let place = try LocalPlace(fetch) {
+                let local = LocalDownload(
+                    job: job, work: fetch, deadline: deadline, started: started,
+                    progress: ProgressPacer(job, configuration.publishing, onProgress))
+                return try begin(local, at: place)
+            }
+            let work = try FetchAdmission(fetch, through: proxied)
             let sink = BodySink(
                 job, work, accepting: configuration.accepted, space: space,
-                pace: configuration.publishing, onProgress: onProgress)
+                pace: configuration.publishing, heartbeat: heartbeat, onProgress: onProgress)
             let transfer = try start(work, into: sink, after: 0)
             active[job.id] = ActiveDownload(
-                job: job, work: work, transfer: transfer, sink: sink,
-                deadline: admission.deadline, started: started)
+                job: job, work: work, transfer: transfer, sink: sink, deadline: deadline,
+                started: started)
             jobs[ObjectIdentifier(transfer)] = job.id
         } catch {
             answer(job, .failed(error), started: started)
@@ -120,8 +130,7 @@ final class DownloadLoop {
         var request = TransferRequest(
             url: work.url, headers: work.headers(for: rest).map { ($0.name, $0.value) },
             bodyBytesMax: work.bodyBytesMax,
-            timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds,
-            followsRedirects: false)
+            timeoutMilliseconds: configuration.totalTimeoutMilliseconds - milliseconds)
         request.signing = work.signing
         request.allowedAddresses = work.allowedAddresses
         request.removedHeaders = work.terms.removedHeaders
@@ -131,7 +140,7 @@ final class DownloadLoop {
         }
         do throws(CurlError) {
             request.authentication = try authentication(of: work.terms)
-            return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, heartbeat))
+            return try transfers.start(request, into: sink)
         } catch {
             throw ImageError(transfer: error)
         }
@@ -232,13 +241,13 @@ final class DownloadLoop {
     private func expire() {
         let moment = now()
         let expired = active.filter { $0.value.deadline <= moment }.map(\.key)
-        for id in expired + local.expired(at: moment) {
+        for id in expired + local.filter({ $0.value.deadline <= moment }).map(\.key) {
             end(id, ImageError(.deadlineExceeded, "the deadline passed during the download"))
         }
     }
 
     /// Aborts a job that is canceled, past its deadline or interrupted by a shutdown.
-    private func end(_ id: JobID, _ failure: ImageError) {
+    func end(_ id: JobID, _ failure: ImageError) {
         guard !endLocal(id, failure), let download = active[id] else { return }
         noteLookup(of: download, isOver: false)
         transfers.abort(download.transfer)
@@ -286,9 +295,8 @@ final class DownloadLoop {
     private func millisecondsToDeadline() -> Int {
         let longest =
             active.values.contains { $0.sink.hasUnpublishedBytes }
-            ? configuration.progressIntervalMilliseconds : Self.idleMilliseconds
-        let deadlines =
-            active.values.map(\.nextMoment) + local.active.values.map(\.deadline)
+            ? configuration.publishing.interval : Self.idleMilliseconds
+        let deadlines = active.values.map(\.nextMoment) + local.values.map(\.deadline)
         guard let next = deadlines.min() else { return longest }
         return min(longest, next.milliseconds(since: now()))
     }

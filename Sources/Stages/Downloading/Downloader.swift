@@ -35,10 +35,8 @@ package final class Downloader: Sendable {
         do throws(CurlError) {
             loop = DownloadLoop(
                 try TransferSet(try CurlLibrary.start(), policy: policy),
-                configuration: configuration,
-                proxied: policy.proxied, inbox: inbox,
-                space: space, onProgress: onProgress,
-                onOutcome: onOutcome)
+                configuration: configuration, proxied: policy.proxied, inbox: inbox,
+                space: space, onProgress: onProgress, onOutcome: onOutcome)
         } catch {
             throw ImageError(.internalError, "libcurl cannot be initialized: \(error)")
         }
@@ -72,13 +70,14 @@ package final class Downloader: Sendable {
     /// Cancels a job, which fails with `cancelled`: its connection is closed within one turn of the
     /// loop. No effect after its outcome.
     package func cancel(_ id: JobID) {
-        if inbox.cancel(id) { waker.wake() }
+        if inbox.send(to: id, { $0.end(id, .cancelled) }) { waker.wake() }
     }
 
     /// Sets a new deadline; from now on reports progress and publishes partial data, if requested.
     /// No effect after its outcome.
     package func adjust(_ adjustment: JobAdjustment) {
-        if inbox.adjust(adjustment) { waker.wake() }
+        let deadline = DownloadInbox.deadline(after: adjustment.millisecondsLeft)
+        if inbox.send(to: adjustment.id, { $0.adjust(adjustment, deadline) }) { waker.wake() }
     }
 
     /// Applies settings to transfers that start from now on; they override command-line options.
@@ -86,7 +85,7 @@ package final class Downloader: Sendable {
         let adopted = configuration.adopting(settings)
         // The addresses come from the options, which were already validated.
         guard let policy = try? adopted.policy() else { return }
-        inbox.adopt(adopted, policy)
+        inbox.send { $0.adopt(adopted, policy) }
         waker.wake()
     }
 
@@ -106,29 +105,13 @@ package final class Downloader: Sendable {
 /// The requests and answers of other threads since the loop's last turn. Limited by the number of
 /// jobs.
 final class DownloadInbox: Sendable {
-    /// A job and its deadline.
-    struct Admission: Sendable {
-        let job: Job
-        let deadline: Instant
-    }
-
-    /// All requests since the last turn.
-    struct Batch: Sendable {
-        var admissions: [Admission] = []
-        var deadlines: [JobID: Instant] = [:]
-        var progress: Set<JobID> = []
-        var arrived: Set<JobID> = []
-        var cancellations: Set<JobID> = []
-        /// What the file readers have read.
-        var answers: [FileReaders.Answer] = []
-        /// New settings for transfers.
-        var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
-        var isStopping = false
-    }
+    /// A request, which the loop executes on its thread.
+    typealias Command = @Sendable (DownloadLoop) -> Void
 
     private struct State: Sendable {
-        var batch = Batch()
+        var commands: [(job: JobID?, run: Command)] = []
         var live: Set<JobID> = []
+        var isStopping = false
     }
 
     private let state = Mutex(State())
@@ -142,46 +125,41 @@ final class DownloadInbox: Sendable {
     func admit(_ job: Job) -> ImageError? {
         let deadline = Self.deadline(after: job.millisecondsLeft)
         return state.withLock { state in
-            if state.batch.isStopping { return ImageError.shuttingDown }
+            if state.isStopping { return ImageError.shuttingDown }
             if state.live.count >= jobsMax {
                 return ImageError(.busy, "this worker already has \(jobsMax) downloads")
             }
             guard state.live.insert(job.id).inserted else {
                 return ImageError.defect("job \(job.id.value) is already running")
             }
-            state.batch.admissions.append(Admission(job: job, deadline: deadline))
+            state.commands.append((job.id, { $0.begin(job, deadline: deadline) }))
             return nil
         }
     }
 
-    func cancel(_ id: JobID) -> Bool {
-        whileAlive(id) { $0.cancellations.insert(id) }
-    }
-
-    func adjust(_ adjustment: JobAdjustment) -> Bool {
-        let deadline = Self.deadline(after: adjustment.millisecondsLeft)
-        return whileAlive(adjustment.id) { batch in
-            batch.deadlines[adjustment.id] = deadline
-            if adjustment.wantsProgress { batch.progress.insert(adjustment.id) }
-            if adjustment.wantsArrived { batch.arrived.insert(adjustment.id) }
+    /// Sends a request that concerns a job; returns false if the job has got its outcome.
+    func send(to id: JobID, _ command: @escaping Command) -> Bool {
+        state.withLock { state in
+            guard state.live.contains(id) else { return false }
+            state.commands.append((id, command))
+            return true
         }
     }
 
-    func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
-        state.withLock { $0.batch.settings = (configuration, policy) }
+    /// Sends any other request.
+    func send(_ command: @escaping Command) {
+        state.withLock { $0.commands.append((nil, command)) }
     }
-
-    func put(_ answer: FileReaders.Answer) { state.withLock { $0.batch.answers.append(answer) } }
 
     func stop() {
-        state.withLock { $0.batch.isStopping = true }
+        state.withLock { $0.isStopping = true }
     }
 
-    /// Removes and returns all requests since the last call.
-    func drain() -> Batch {
+    /// Removes and returns all requests since the last call, and whether the loop must stop.
+    func drain() -> (commands: [Command], isStopping: Bool) {
         state.withLock { state in
-            defer { state.batch = Batch(isStopping: state.batch.isStopping) }
-            return state.batch
+            defer { state.commands = [] }
+            return (state.commands.map(\.run), state.isStopping)
         }
     }
 
@@ -189,22 +167,11 @@ final class DownloadInbox: Sendable {
     func forget(_ id: JobID) {
         state.withLock { state in
             state.live.remove(id)
-            state.batch.cancellations.remove(id)
-            state.batch.progress.remove(id)
-            state.batch.arrived.remove(id)
-            state.batch.deadlines[id] = nil
+            state.commands.removeAll { $0.job == id }
         }
     }
 
-    private func whileAlive(_ id: JobID, _ change: (inout Batch) -> Void) -> Bool {
-        state.withLock { state in
-            guard state.live.contains(id) else { return false }
-            change(&state.batch)
-            return true
-        }
-    }
-
-    private static func deadline(after milliseconds: UInt32) -> Instant {
+    static func deadline(after milliseconds: UInt32) -> Instant {
         Instant(nanoseconds: MonotonicClock.now()).adding(milliseconds: Int(milliseconds))
     }
 }
@@ -227,9 +194,8 @@ final class LoopHeartbeat: Sendable {
     private let turns = Atomic<UInt64>(0)
     private let job = Atomic<UInt64>(0)
 
-    func began() { turns.add(1, ordering: .releasing) }
-
-    func waits() { turns.add(1, ordering: .releasing) }
+    /// Begins or ends the work of a turn.
+    func turn() { turns.add(1, ordering: .releasing) }
 
     /// Runs `body`, which processes bytes of a job.
     func handling<Result, Failure>(
@@ -246,19 +212,4 @@ final class LoopHeartbeat: Sendable {
         return DownloadHeartbeat(
             turn: turn, isWaiting: turn % 2 == 0, job: job == 0 ? nil : JobID(job))
     }
-}
-
-/// Wraps a job's sink and marks the job as being processed during its calls.
-final class MarkedSink: TransferSink {
-    private let sink: any TransferSink
-    private let job: JobID
-    private let heartbeat: LoopHeartbeat
-
-    init(_ sink: any TransferSink, of job: JobID, _ heartbeat: LoopHeartbeat) {
-        (self.sink, self.job, self.heartbeat) = (sink, job, heartbeat)
-    }
-
-    func receive(_ head: ResponseHead) -> Bool { heartbeat.handling(job) { sink.receive(head) } }
-
-    func receive(_ bytes: RawSpan) -> Reception { heartbeat.handling(job) { sink.receive(bytes) } }
 }

@@ -24,12 +24,7 @@ struct FetchAdmission {
     /// The public name of its URL; `nil` for the URL of the last response.
     var name: String? { s3?.name }
 
-    init(
-        _ job: Job, through addressGuard: AddressGuard? = nil
-    ) throws(ImageError) {
-        guard case .fetch(let work) = job.work else {
-            throw .defect("a download worker was given \(job.work.kind) work")
-        }
+    init(_ work: FetchWork, through addressGuard: AddressGuard?) throws(ImageError) {
         s3 = try S3Request(work)
         let source = try SourceURL(s3?.url ?? work.url)
         guard source.scheme == "http" || source.scheme == "https" else {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Threads that read files, so that a slow disk doesn't delay transfers.
 ///
-/// They start with the first file. Every submitted task is answered once, on one of them.
+/// Every submitted task is answered once, on one of them.
 final class FileReaders: Sendable {
     /// The result of a task; the receiver owns its block.
     struct Answer: Sendable {
@@ -16,9 +16,7 @@ final class FileReaders: Sendable {
     static let threadsMax = 4
 
     private let shared: Shared
-    private let space: any OutputSpace
-    private let deliver: @Sendable (Answer) -> Void
-    private let threads = Mutex([ThreadBox]())
+    private let threads: [ThreadBox]
 
     /// A wrapper, because noncopyable threads can't be stored in an array directly.
     private final class ThreadBox: Sendable {
@@ -44,6 +42,11 @@ final class FileReaders: Sendable {
             event.signal()
         }
 
+        func stop() {
+            queue.withLock { $0.isStopping = true }
+            event.signal()
+        }
+
         /// Returns the next task, waiting for it; `nil` at the end.
         func next() -> FileTask? {
             while true {
@@ -61,49 +64,39 @@ final class FileReaders: Sendable {
         }
     }
 
-    /// Creates the readers without starting a thread. `deliver` must not block.
+    /// Starts the threads. `deliver` must not block. Throws if the system can't provide them.
     init(
         into space: any OutputSpace, deliver: @escaping @Sendable (Answer) -> Void
-    ) throws(Errno) {
-        shared = try Shared()
-        self.space = space
-        self.deliver = deliver
+    ) throws(ImageError) {
+        let shared: Shared
+        do throws(Errno) { shared = try Shared() } catch {
+            throw ImageError(.busy, "cannot create a descriptor to read files: \(error)")
+        }
+        self.shared = shared
+        var threads: [ThreadBox] = []
+        do throws(Errno) {
+            for _ in 0..<Self.threadsMax {
+                let thread = try Linux.Thread(name: "files") {
+                    while let task = shared.next() { deliver(Self.answer(task, space)) }
+                }
+                threads.append(ThreadBox(thread))
+            }
+        } catch {
+            shared.stop()
+            throw ImageError(.busy, "cannot start the file reader thread: \(error)")
+        }
+        self.threads = threads
     }
 
     deinit { stop() }
 
-    /// Submits a task. Throws if the system can't provide threads.
-    func submit(_ task: FileTask) throws(ImageError) {
-        do throws(Errno) {
-            try start()
-        } catch {
-            throw ImageError(.busy, "cannot start the file reader thread: \(error)")
-        }
-        shared.put(task)
-    }
+    /// Submits a task.
+    func submit(_ task: FileTask) { shared.put(task) }
 
     /// Finishes submitted tasks that were not canceled, ends the threads, and waits for them.
     func stop() {
-        shared.queue.withLock { $0.isStopping = true }
-        shared.event.signal()
-        for thread in threads.withLock({ $0 }) { thread.join() }
-        threads.withLock { $0 = [] }
-    }
-
-    private func start() throws(Errno) {
-        guard threads.withLock({ $0.isEmpty }) else { return }
-        var started: [ThreadBox] = []
-        for _ in 0..<Self.threadsMax {
-            let (shared, space, deliver) = (shared, space, deliver)
-            started.append(
-                ThreadBox(
-                    try Linux.Thread(name: "files") {
-                        while let task = shared.next() {
-                            deliver(Self.answer(task, space))
-                        }
-                    }))
-        }
-        threads.withLock { $0 = started }
+        shared.stop()
+        for thread in threads { thread.join() }
     }
 
     private static func answer(_ task: FileTask, _ space: any OutputSpace) -> Answer {

@@ -2,31 +2,15 @@ import Curl
 import Linux
 import Model
 
-/// The jobs of a loop that don't involve libcurl.
-final class LocalDownloads {
-    /// A job whose file is being read.
-    struct Active {
-        let job: Job
-        let task: FileTask
-        var deadline: Instant
-        let started: Instant
-        var progress: ProgressPacer
-    }
-
-    var active: [JobID: Active] = [:]
-    /// `nil` before the first file.
-    var readers: FileReaders?
-
-    /// Applies the new deadlines and progress requests of a batch.
-    func apply(_ batch: DownloadInbox.Batch, at now: UInt64) {
-        for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
-        for id in batch.progress { active[id]?.progress.want(at: now) }
-    }
-
-    /// Returns the jobs whose deadline has passed.
-    func expired(at now: Instant) -> [JobID] {
-        active.filter { $0.value.deadline <= now }.map(\.key)
-    }
+/// A job that doesn't involve libcurl.
+struct LocalDownload {
+    let job: Job
+    let work: FetchWork
+    /// The file that is being read.
+    var task: FileTask?
+    var deadline: Instant
+    let started: Instant
+    var progress: ProgressPacer
 }
 
 /// The source of a job that needs no transfer.
@@ -37,8 +21,7 @@ enum LocalPlace: Sendable {
     case data(DataURL)
 
     /// Returns `nil` if a transfer is needed. Throws if the URL is invalid.
-    init?(_ job: Job) throws(ImageError) {
-        guard case .fetch(let work) = job.work else { return nil }
+    init?(_ work: FetchWork) throws(ImageError) {
         let url = try SourceURL(work.url)
         switch work.loader {
         case .http, .s3: return nil
@@ -80,78 +63,57 @@ struct LocalBody: Sendable {
 // Files and `data:` URLs: jobs that need no transfer.
 extension DownloadLoop {
     /// Begins a job that needs no transfer.
-    func begin(
-        _ job: Job, at place: LocalPlace, deadline: Instant, started: Instant
-    ) throws(ImageError) {
-        guard case .fetch(let work) = job.work else {
-            throw .defect("a download worker was given \(job.work.kind) work")
-        }
-        var progress = ProgressPacer(
-            job, intervalMilliseconds: configuration.progressIntervalMilliseconds,
-            report: onProgress)
+    func begin(_ download: LocalDownload, at place: LocalPlace) throws(ImageError) {
+        var download = download
+        let work = download.work
         switch place {
         case .data(let url):
-            let body = try body(of: url, bytesMax: work.bodyBytesMax)
-            complete(job, body, &progress, started: started)
+            complete(&download, try body(of: url, bytesMax: work.bodyBytesMax))
         case .file(let path, let root):
             let task = FileTask(
-                job.id, path, below: root, bodyBytesMax: work.bodyBytesMax,
+                download.job.id, path, below: root, bodyBytesMax: work.bodyBytesMax,
                 validators: work.validators)
             try fileReaders().submit(task)
-            local.active[job.id] = LocalDownloads.Active(
-                job: job, task: task,
-                deadline: min(
-                    deadline, started.adding(milliseconds: configuration.totalTimeoutMilliseconds)),
-                started: started, progress: progress)
+            download.task = task
+            let timeout = configuration.totalTimeoutMilliseconds
+            download.deadline = min(
+                download.deadline, download.started.adding(milliseconds: timeout))
+            local[download.job.id] = download
         }
     }
 
     /// Reports what the file readers have read.
-    func report(_ answers: [FileReaders.Answer]) {
-        for answer in answers {
-            guard var download = local.active[answer.task.job], download.task === answer.task else {
-                // Canceled, so the outcome was already reported.
-                if case .success(let body) = answer.result { space.discard(body.block) }
-                continue
-            }
-            local.active[answer.task.job] = nil
-            switch answer.result {
-            case .success(let body):
-                complete(download.job, body, &download.progress, started: download.started)
-            case .failure(let failure):
-                self.answer(
-                    download.job, .failed(failure), started: download.started)
-            }
+    func report(_ answer: FileReaders.Answer) {
+        guard var download = local[answer.task.job], download.task === answer.task else {
+            // Canceled, so the outcome was already reported.
+            if case .success(let body) = answer.result { space.discard(body.block) }
+            return
+        }
+        local[answer.task.job] = nil
+        switch answer.result {
+        case .success(let body): complete(&download, body)
+        case .failure(let failure):
+            self.answer(download.job, .failed(failure), started: download.started)
         }
     }
 
     /// Ends a local job; returns whether it existed.
     func endLocal(_ id: JobID, _ failure: ImageError) -> Bool {
-        guard let download = local.active.removeValue(forKey: id) else { return false }
-        download.task.cancel()
+        guard let download = local.removeValue(forKey: id) else { return false }
+        download.task?.cancel()
         answer(download.job, .failed(failure), started: download.started)
         return true
     }
 
-    /// Ends all local jobs at shutdown.
-    func stopLocal() {
-        local.readers?.stop()
-        report(inbox.drain().answers)
-    }
-
     private func fileReaders() throws(ImageError) -> FileReaders {
-        if let readers = local.readers { return readers }
+        if let readers { return readers }
         let (inbox, waker) = (inbox, waker)
-        do throws(Errno) {
-            let readers = try FileReaders(into: space) { answer in
-                inbox.put(answer)
-                waker.wake()
-            }
-            local.readers = readers
-            return readers
-        } catch {
-            throw ImageError(.busy, "cannot create a descriptor to read files: \(error)")
+        let readers = try FileReaders(into: space) { answer in
+            inbox.send { $0.report(answer) }
+            waker.wake()
         }
+        self.readers = readers
+        return readers
     }
 
     private func body(of url: DataURL, bytesMax: UInt64) throws(ImageError) -> LocalBody {
@@ -166,25 +128,21 @@ extension DownloadLoop {
         return LocalBody(block: block, count: bytes.count, contentType: url.mediaType)
     }
 
-    private func complete(
-        _ job: Job, _ body: LocalBody, _ progress: inout ProgressPacer, started: Instant
-    ) {
-        progress.begin(expected: body.count)
-        progress.advance(to: body.count, at: MonotonicClock.now())
-        progress.end()
-        var fetched = body.fetched(from: Self.name(of: job))
+    private func complete(_ download: inout LocalDownload, _ body: LocalBody) {
+        download.progress.begin(expected: body.count)
+        download.progress.advance(to: body.count, at: MonotonicClock.now())
+        download.progress.end()
+        var fetched = body.fetched(from: Self.name(of: download.work))
         var account = FetchAccount()
         account.bytes = UInt64(body.count)
-        account.total = Double(now().nanoseconds - started.nanoseconds) / 1_000_000
+        account.total = Double(now().nanoseconds - download.started.nanoseconds) / 1_000_000
         fetched.account = account
-        answer(job, .fetched(fetched), started: started)
+        answer(download.job, .fetched(fetched), started: download.started)
     }
 
     /// Returns the URL, or only its scheme if the URL contains the data.
-    private static func name(of job: Job) -> String {
-        guard case .fetch(let work) = job.work, let url = try? SourceURL(work.url) else {
-            return ""
-        }
+    private static func name(of work: FetchWork) -> String {
+        guard let url = try? SourceURL(work.url) else { return "" }
         return url.scheme == "data" ? url.forLogs : url.withoutUserInfo
     }
 }

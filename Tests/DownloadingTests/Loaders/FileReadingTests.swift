@@ -43,7 +43,7 @@ import Testing
             configuration: configuration, inbox: DownloadInbox(jobsMax: 1), space: space,
             onProgress: { _ in }, onOutcome: { _ in Issue.record("the outcome was reported") })
         let body = LocalBody(block: try space.reserve(4), count: 4)
-        loop.report([FileReaders.Answer(task: try task(), result: .success(body))])
+        loop.report(FileReaders.Answer(task: try task(), result: .success(body)))
         #expect(space.liveCount == 0)
     }
 }

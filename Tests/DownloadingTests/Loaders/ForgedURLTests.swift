@@ -66,9 +66,7 @@ import Testing
         "data:image/png;base64,AA==",
         "s3://photos/a.jpg", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "javascript:x",
     ]) func aRedirectStaysWithHTTP(location: String) async throws {
-        let bench = try DownloadBench()
-        bench.origin.route("/from", .redirect(to: location))
-        bench.start("/from")
+        let bench = try DownloadBench.started("/from", .redirect(to: location))
         let code = await bench.failure()?.code
         #expect(
             code == .unsupportedScheme || code == .protocolBroken, "\(String(describing: code))")
