@@ -36,10 +36,10 @@ public enum YAMLParser {
         while true {
             let event = try events.next()
             switch event.kind {
-            case .end: return root
-            case .document where root != nil:
+            case CYAML_END: return root
+            case CYAML_DOCUMENT where root != nil:
                 throw event.error("only a single document is supported")
-            case .document: root = try node(events.next(), &events, depth: 0)
+            case CYAML_DOCUMENT: root = try node(events.next(), &events, depth: 0)
             default: continue
             }
         }
@@ -51,17 +51,17 @@ public enum YAMLParser {
         if event.isTagged { throw event.error("tags are not supported") }
         let isDeep = depth >= YAMLLimits.depthMax
         switch event.kind {
-        case .scalar: return event.node(.scalar(event.text))
-        case .list, .map:
+        case CYAML_SCALAR: return event.node(.scalar(event.text))
+        case CYAML_LIST, CYAML_MAP:
             if isDeep {
                 throw event.error(
                     "lists and maps are nested deeper than \(YAMLLimits.depthMax) levels")
             }
-            return event.kind == .list
+            return event.kind == CYAML_LIST
                 ? try list(event, &events, depth: depth + 1)
                 : try map(event, &events, depth: depth + 1)
-        case .alias: throw event.error("aliases are not supported: repeat the value")
-        case .end, .close, .document, .other: throw event.error("the value is missing")
+        case CYAML_ALIAS: throw event.error("aliases are not supported: repeat the value")
+        default: throw event.error("the value is missing")
         }
     }
 
@@ -71,7 +71,7 @@ public enum YAMLParser {
         var items: [YAMLNode] = []
         while true {
             let event = try events.next()
-            if event.kind == .close { return start.node(.list(items)) }
+            if event.kind == CYAML_CLOSE { return start.node(.list(items)) }
             items.append(try node(event, &events, depth: depth))
         }
     }
@@ -83,9 +83,9 @@ public enum YAMLParser {
         var known: [String: Int] = [:]
         while true {
             let key = try events.next()
-            if key.kind == .close { return start.node(.map(entries)) }
-            if key.kind == .alias { throw key.error("aliases are not supported") }
-            guard key.kind == .scalar, !key.isTagged else {
+            if key.kind == CYAML_CLOSE { return start.node(.map(entries)) }
+            if key.kind == CYAML_ALIAS { throw key.error("aliases are not supported") }
+            guard key.kind == CYAML_SCALAR, !key.isTagged else {
                 throw key.error("a key must be a scalar")
             }
             if let line = known[key.text] {
@@ -140,11 +140,7 @@ public struct YAMLEntry: Hashable, Sendable {
 
 /// A libyaml event, copied out of libyaml's structure.
 struct Event {
-    enum Kind {
-        case end, scalar, list, map, close, alias, document, other
-    }
-
-    let kind: Kind
+    let kind: cyaml_kind
     let isTagged: Bool
     let text: String
     let line: Int
@@ -186,22 +182,9 @@ struct EventReader: ~Copyable {
         let step = cyaml_read(&event)
         let text = UnsafeRawBufferPointer(start: step.text, count: step.length)
         return Event(
-            kind: Self.kind(step.kind), isTagged: step.is_tagged != 0,
+            kind: step.kind, isTagged: step.is_tagged != 0,
             text: String(decoding: text, as: UTF8.self), line: Int(step.line),
             column: Int(step.column))
-    }
-
-    private static func kind(_ kind: cyaml_kind) -> Event.Kind {
-        switch kind {
-        case CYAML_END: .end
-        case CYAML_SCALAR: .scalar
-        case CYAML_LIST: .list
-        case CYAML_MAP: .map
-        case CYAML_CLOSE: .close
-        case CYAML_ALIAS: .alias
-        case CYAML_DOCUMENT: .document
-        default: .other
-        }
     }
 
     /// The parser's error. Encoding errors only have a byte offset.
