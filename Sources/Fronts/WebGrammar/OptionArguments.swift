@@ -285,10 +285,12 @@ enum ColorWord {
 
 extension StringProtocol {
     /// The text without surrounding blanks and tabs.
-    package var trimmedOfBlanks: SubSequence {
-        let blanks: Set<Character> = [" ", "\t"]
-        let start = firstIndex { !blanks.contains($0) } ?? endIndex
-        let end = lastIndex { !blanks.contains($0) }.map { index(after: $0) } ?? start
-        return self[start..<Swift.max(start, end)]
+    package var trimmedOfBlanks: SubSequence { trimmed(of: " \t") }
+
+    /// Returns the text without these characters at its ends.
+    package func trimmed(of characters: String) -> SubSequence {
+        let start = firstIndex { !characters.contains($0) } ?? endIndex
+        let end = lastIndex { !characters.contains($0) }.map { index(after: $0) } ?? start
+        return self[start..<end]
     }
 }

@@ -166,8 +166,7 @@ package struct GrammarError: Error, Hashable, Sendable {
 }
 
 extension GrammarError: CustomStringConvertible {
-    /// For instance, `400: width: …`
-    package var description: String { "\(status): \(message)" }
+    package var description: String { message }
 }
 
 extension GrammarError {

@@ -36,8 +36,8 @@ enum GatewayProgram {
         let limits = limits(options, log)
         let listener = try listener(options)
         let port = listener.port
-        let metrics = try Self.socket(options.metricsPlace, "--metrics-listen")
-        let operators = try Self.socket(options.operatorPlace, "--operator-listen")
+        let metrics = try Self.socket(options.front.metricsPlace, "--metrics-listen")
+        let operators = try Self.socket(options.front.operatorPlace, "--operator-listen")
         // Untrusted clients may only load images, unless uploads are enabled.
         let paths = bootstrap.paths
         let socket = options.front.uploads == nil ? paths.webSocket : paths.frontSocket
@@ -162,7 +162,7 @@ enum GatewayProgram {
         _ options: GatewayOptions, _ client: ImagebusClient, _ configuration: ClientConfiguration,
         at web: String, _ log: Log
     ) throws -> OperatorFront? {
-        guard let settings = options.operators else { return nil }
+        guard let settings = options.front.removals else { return nil }
         guard configuration.endpoint != web else {
             return try OperatorFront(settings, client: client, log: log)
         }
@@ -190,7 +190,7 @@ enum GatewayProgram {
 
     /// Returns the limits, with at most as many connections as there are file descriptors.
     private static func limits(_ options: GatewayOptions, _ log: Log) -> HTTPLimits {
-        var limits = options.limits
+        var limits = options.front.limits
         let most = (try? ResourceLimit.current(.descriptors).soft) ?? .max
         let possible = Int(clamping: most) - otherDescriptors
         if possible < limits.connections {
@@ -212,7 +212,7 @@ enum GatewayProgram {
         do {
             let new = try options.readAgain()
             front.replace(new.front)
-            if let settings = new.operators { removing?.replace(settings) }
+            if let settings = new.front.removals { removing?.replace(settings) }
             log.info("reloaded keys, presets, tokens and the fallback image")
         } catch {
             log.error(

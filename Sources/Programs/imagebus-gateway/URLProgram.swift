@@ -19,10 +19,9 @@ enum URLProgram {
             let operands = arguments.all("operand")
             if arguments.has("explain") { return explain(operands, options, arguments) }
             return try make(operands, options)
-        } catch let error as GrammarError {
-            return complain(error.message)
         } catch {
-            return complain("\(error)")
+            ProgramOutput.complain("imagebus url: \(error)\n")
+            return ProgramExit.usage
         }
     }
 
@@ -90,9 +89,4 @@ enum URLProgram {
     // MARK: - Output
 
     private static var now: Int { Int(WallClock.seconds()) }
-
-    private static func complain(_ reason: String) -> Int32 {
-        ProgramOutput.complain("imagebus url: \(reason)\n")
-        return ProgramExit.usage
-    }
 }

@@ -1,3 +1,4 @@
+package import MicroHTTPD
 package import Model
 import Nettle
 package import WebGrammar
@@ -59,6 +60,13 @@ package struct WebFrontSettings: Sendable {
     /// The trusted proxies.
     package var edge = EdgeSettings()
     package var timeoutMilliseconds = 30_000
+    package var limits = HTTPLimits()
+    /// The address for metrics; `nil` for none.
+    package var metricsPlace: ListenPlace?
+    /// The address for removals by operators; `nil` for none.
+    package var operatorPlace: ListenPlace?
+    /// The settings for removals; `nil` if they are disabled.
+    package var removals: OperatorSettings?
     /// The web component; `nil` if it isn't served.
     package var files: StaticFiles? = StaticFiles()
 

@@ -1,24 +1,23 @@
 import Model
+import ProcessRuntime
 import Testing
 
 @testable import WebFront
 @testable import WebGrammar
 
 /// Each field of each grammar's settings can be set by an option.
-@Suite struct GrammarReaderTests {
+@Suite struct SettingsReaderTests {
     private func reader(
         _ values: [GatewaySetting: String], keyLines: [String] = []
-    ) -> GrammarReader {
-        GrammarReader(
-            keyLines: keyLines, value: { values[$0] }, has: { values[$0] != nil },
-            bytes: { (path) throws(GrammarError) in
-                switch path {
-                case "keys": Array("6b 73\n# none\n6c 74\n".utf8)
-                case "textkeys": Array("secret\n".utf8)
-                case "presets": Array("small=w:10\n".utf8)
-                default: throw GrammarError(.malformed, "\(path) cannot be read")
-                }
-            })
+    ) -> SettingsReader {
+        SettingsReader(values, keyLines: keyLines) { path in
+            switch path {
+            case "keys": Array("6b 73\n# none\n6c 74\n".utf8)
+            case "textkeys": Array("secret\n".utf8)
+            case "presets": Array("small=w:10\n".utf8)
+            default: throw ConfigurationError("\(path) cannot be read")
+            }
+        }
     }
 
     /// The fields of a value by name, with those of `SourceRules` individually.
@@ -55,7 +54,7 @@ import Testing
             .watermarkOpacity: "0.5",
         ]) { $1 }
         let lines = values.merging([.presetLines: "other=w_5"]) { $1 }
-        #expect(throws: GrammarError.self) { try reader(lines).imgproxy() }
+        #expect(throws: ConfigurationError.self) { try reader(lines).imgproxy() }
         var own = values
         own[.presets] = nil
         own[.presetLines] = "small=w_10"
@@ -82,7 +81,7 @@ import Testing
     @Test func keysComeFromTheEnvironmentToo() throws {
         #expect(try reader([.keys: "keys"], keyLines: ["6d 75"]).imgproxy().keys.count == 3)
         #expect(try reader([:], keyLines: ["secret"]).thumbor().keys.count == 1)
-        #expect(throws: GrammarError.self) { try reader([:], keyLines: ["x"]).imgproxy() }
+        #expect(throws: ConfigurationError.self) { try reader([:], keyLines: ["x"]).imgproxy() }
     }
 
     @Test func howImagesAreWrittenIsRead() throws {
@@ -107,13 +106,11 @@ import Testing
         ] as [(GatewaySetting, String)])
     func whatIsNoValueIsRefusedByName(setting: GatewaySetting, value: String) {
         let reader = reader([setting: value])
-        do throws(GrammarError) {
+        let error = #expect(throws: ConfigurationError.self) {
             _ = try (reader.output(), reader.offered(), reader.imgproxy())
             _ = try (reader.pathPrefix(), reader.hosts())
-            Issue.record("--\(setting.rawValue) \(value) was taken")
-        } catch {
-            #expect(error.message.hasPrefix("--\(setting.rawValue)"), "\(error)")
         }
+        #expect(error?.description.hasPrefix("--\(setting.rawValue)") == true, "\(error as Any)")
     }
 
     @Test func placesAreRead() throws {
