@@ -80,9 +80,7 @@ struct IIIFTemplate: Hashable, Sendable {
 
     init(_ text: String) throws(GrammarError) {
         let parts = text.split("{id}")
-        guard parts.count == 2 else {
-            throw .malformed("the source template must contain {id} exactly once")
-        }
+        try require(parts.count == 2, "the source template must contain {id} exactly once")
         (start, end) = (Array(parts[0].utf8), Array(parts[1].utf8))
         isWhole = start.isEmpty && end.isEmpty
     }
@@ -91,16 +89,13 @@ struct IIIFTemplate: Hashable, Sendable {
     /// path: characters that would end the path are encoded, and it can't escape the directory that
     /// the template specifies.
     func url(of identifier: String) throws(GrammarError) -> [UInt8] {
-        guard !identifier.isEmpty else {
-            throw .malformed("identifier", "must not be empty")
-        }
+        try require(!identifier.isEmpty, "must not be empty", of: "identifier")
         if isWhole { return Array(identifier.utf8) }
         let segments = identifier.split("/")
-        guard !segments.contains(where: { [".", "..", ""].contains($0) }),
-            !identifier.contains("\\")
-        else {
-            throw .malformed("identifier", "empty parts, '.' and '..' are not allowed")
-        }
+        try require(
+            !segments.contains(where: { [".", "..", ""].contains($0) })
+                && !identifier.contains("\\"), "empty parts, '.' and '..' are not allowed",
+            of: "identifier")
         let path = PercentCoding.encode(identifier.utf8) {
             $0.isUnreserved || "/!$&'()*+,;=:@".utf8.contains($0)
         }
@@ -163,9 +158,9 @@ struct IIIFParameters {
         let isMirrored = text.hasPrefix("!")
         let number = isMirrored ? String(text.dropFirst()) : text
         let arguments = OptionArguments("rotation", [number])
-        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else {
-            throw .malformed("rotation", "invalid rotation: use 0 to 360, optionally prefixed by !")
-        }
+        try require(
+            number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+            "invalid rotation: use 0 to 360, optionally prefixed by !", of: "rotation")
         let angle = try arguments.needed(arguments.decimal(0, in: 0...360))
         return (isMirrored, angle == 360 ? 0 : angle)
     }
@@ -214,11 +209,10 @@ enum IIIFRegion: Hashable {
         let isPercent = text.hasPrefix("pct:")
         let numbers = isPercent ? String(text.dropFirst(4)) : text
         let arguments = OptionArguments("region", numbers.split(","))
-        guard arguments.values.count == 4 else {
-            throw .malformed(
-                "region",
-                "\(arguments.shown(numbers)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
-        }
+        try require(
+            arguments.values.count == 4,
+            "\(arguments.shown(numbers)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h",
+            of: "region")
         self = isPercent ? try Self.percent(arguments) : try Self.pixels(arguments)
     }
 
@@ -227,9 +221,9 @@ enum IIIFRegion: Hashable {
         for place in 0..<4 {
             numbers.append(try arguments.needed(arguments.decimal(place, in: 0...100)))
         }
-        guard numbers[0] < 100, numbers[1] < 100, numbers[2] > 0, numbers[3] > 0 else {
-            throw .malformed("region", "the region is empty or outside the image")
-        }
+        try require(
+            numbers[0] < 100 && numbers[1] < 100 && numbers[2] > 0 && numbers[3] > 0,
+            "the region is empty or outside the image", of: "region")
         return .percent(
             x: numbers[0], y: numbers[1], width: min(numbers[2], 100 - numbers[0]),
             height: min(numbers[3], 100 - numbers[1]))
@@ -286,18 +280,17 @@ struct IIIFSize: Hashable {
             let arguments = OptionArguments("size", [String(text.dropFirst(4))])
             let most = enlarges ? 10_000.0 : 100
             let number = try arguments.needed(arguments.decimal(0, in: 0...most))
-            guard number > 0 else { throw .malformed("size", "the percentage must be above 0") }
+            try require(number > 0, "the percentage must be above 0", of: "size")
             return number == 100 ? .max : .percent(number)
         }
         let isInside = text.hasPrefix("!")
         let sides = (isInside ? String(text.dropFirst()) : text).split(",")
         let arguments = OptionArguments("size", sides)
         let range = 1...RequestSides.most
-        guard sides.count == 2, sides != ["", ""], !isInside || !sides.contains("") else {
-            throw .malformed(
-                "size",
-                "\(arguments.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n")
-        }
+        try require(
+            sides.count == 2 && sides != ["", ""] && (!isInside || !sides.contains("")),
+            "\(arguments.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n",
+            of: "size")
         let box = PixelSize(
             width: try arguments.whole(0, in: range) ?? 0,
             height: try arguments.whole(1, in: range) ?? 0)

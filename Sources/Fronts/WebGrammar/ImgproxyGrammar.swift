@@ -33,15 +33,15 @@ package struct ImgproxyGrammar: URLGrammar {
 
     /// Throws if settings are out of range.
     package init(_ settings: Settings) throws(GrammarError) {
-        guard (8...32).contains(settings.signatureBytes) else {
-            throw .malformed("the signature size must be between 8 and 32 bytes")
-        }
-        guard !settings.separator.isEmpty, !settings.separator.contains("/") else {
-            throw .malformed("argument separators must not be empty or contain /")
-        }
-        guard (0...1).contains(settings.watermarkOpacity) else {
-            throw .malformed("the watermark opacity must be between 0 and 1")
-        }
+        try require(
+            (8...32).contains(settings.signatureBytes),
+            "the signature size must be between 8 and 32 bytes")
+        try require(
+            !settings.separator.isEmpty && !settings.separator.contains("/"),
+            "argument separators must not be empty or contain /")
+        try require(
+            (0...1).contains(settings.watermarkOpacity),
+            "the watermark opacity must be between 0 and 1")
         self.settings = settings
         signature = PathSignature(
             algorithm: .sha256, keys: settings.keys, byteCount: settings.signatureBytes)
@@ -107,9 +107,9 @@ package struct ImgproxyGrammar: URLGrammar {
             throw .malformed(parts[0], "the basic URL format is not supported: use rs:\(parts[0])")
         }
         let named = parts.prefix { $0.contains(settings.separator) }
-        guard named.count <= GrammarLimits.optionsMax else {
-            throw .malformed("at most \(GrammarLimits.optionsMax) options are allowed")
-        }
+        try require(
+            named.count <= GrammarLimits.optionsMax,
+            "at most \(GrammarLimits.optionsMax) options are allowed")
         for part in named {
             let words = part.split(settings.separator)
             let arguments = OptionArguments(words[0], Array(words.dropFirst()))
@@ -269,17 +269,14 @@ package struct ImgproxyPresets: Hashable, Sendable {
             guard let text = texts[name] else {
                 throw .malformed("preset", "'\(name.prefix(40))' is not a preset")
             }
-            guard !open.contains(name) else {
-                throw .malformed("preset", "'\(name.prefix(40))' refers to itself")
-            }
+            try require(!open.contains(name), "'\(name.prefix(40))' refers to itself", of: "preset")
             names.append(name)
             try checkCount()
             for option in text.split("/") {
                 let words = option.split(separator)
-                guard words.count > 1 else {
-                    throw .malformed(
-                        "preset", "'\(option.prefix(40))' is not NAME\(separator)ARGUMENTS")
-                }
+                try require(
+                    words.count > 1, "'\(option.prefix(40))' is not NAME\(separator)ARGUMENTS",
+                    of: "preset")
                 if ImgproxyOption.preset.names.contains(words[0]) {
                     for other in words.dropFirst() {
                         try include(other, of: texts, separator, in: open.union([name]))
@@ -322,12 +319,12 @@ package struct ImgproxyPresets: Hashable, Sendable {
             guard !line.isEmpty, line.first != "#" else { continue }
             let words = line.split(separator: "=", omittingEmptySubsequences: false)
                 .map(\.trimmedOfBlanks)
-            guard words.count == 2, !words[0].isEmpty, !words[1].isEmpty else {
-                throw .malformed("preset", "'\(line.prefix(40))' is not NAME=OPTIONS")
-            }
-            guard texts.updateValue(String(words[1]), forKey: String(words[0])) == nil else {
-                throw .malformed("preset", "'\(words[0].prefix(40))' is defined twice")
-            }
+            try require(
+                words.count == 2 && !words[0].isEmpty && !words[1].isEmpty,
+                "'\(line.prefix(40))' is not NAME=OPTIONS", of: "preset")
+            try require(
+                texts.updateValue(String(words[1]), forKey: String(words[0])) == nil,
+                "'\(words[0].prefix(40))' is defined twice", of: "preset")
         }
         try self.init(texts, separator: separator)
     }

@@ -70,9 +70,9 @@ struct ImgproxyOptions: Sendable {
         guard count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
         guard let option = ImgproxyOption.byName[arguments.option] else {
             let name = String(arguments.option.prefix(40))
-            guard ImgproxyOption.absent.contains(arguments.option) else {
-                throw .malformed(name, "unknown option: see the list of options")
-            }
+            try require(
+                ImgproxyOption.absent.contains(arguments.option),
+                "unknown option: see the list of options", of: name)
             throw .notOffered(name, "this imgproxy option is not supported")
         }
         try option.apply(&self, arguments)
@@ -198,10 +198,8 @@ enum ImgproxyOption {
             try arguments.atMost(4)
             let isAcross = try arguments.flag(2) ?? false
             let isDown = try arguments.flag(3) ?? false
-            guard !isAcross, !isDown else {
-                throw arguments.notOffered(
-                    "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
-            }
+            try arguments.requireSupported(
+                !isAcross && !isDown, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
             let color = try arguments.color(1)
             options.trim = try arguments.decimal(0, in: 0...255).map {
                 .trim(tolerance: $0, color)
@@ -244,9 +242,8 @@ enum ImgproxyOption {
         Option("blur", "bl") { options, arguments throws(GrammarError) in
             try arguments.atMost(1)
             let blur = try arguments.needed(arguments.decimal(0, in: 0...100))
-            guard blur == 0 || blur >= 2 else {
-                throw arguments.notOffered("the blur must be 0 or at least 2")
-            }
+            try arguments.requireSupported(
+                blur == 0 || blur >= 2, "the blur must be 0 or at least 2")
             options.blur = blur
         },
         .decimal("sharpen", "sh", in: 0...10) { $0.sharpen = $1 },
@@ -260,9 +257,8 @@ enum ImgproxyOption {
         .whole("quality", "q", in: 0...100) { $0.quality = $1 },
         // `FORMAT:QUALITY:…`.
         Option("format_quality", "fq") { options, arguments throws(GrammarError) in
-            guard arguments.values.count % 2 == 0 else {
-                throw arguments.malformed("the quality after the last format is missing")
-            }
+            try arguments.require(
+                arguments.values.count % 2 == 0, "the quality after the last format is missing")
             for place in stride(from: 0, to: arguments.values.count, by: 2) {
                 let format = try ImgproxyOptions.format(arguments.values[place], arguments)
                 let quality = try arguments.needed(arguments.whole(place + 1, in: 0...100))
@@ -295,9 +291,9 @@ enum ImgproxyOption {
         preset,
         Option("cachebuster", "cb") { options, arguments throws(GrammarError) in
             let text = try arguments.only()
-            guard text.utf8.count <= GrammarLimits.textBytesMax else {
-                throw arguments.malformed("longer than \(GrammarLimits.textBytesMax) bytes")
-            }
+            try arguments.require(
+                text.utf8.count <= GrammarLimits.textBytesMax,
+                "longer than \(GrammarLimits.textBytesMax) bytes")
             options.cacheBuster = text.isEmpty ? nil : text
         },
         // As in imgproxy, a time in the past is an error, and 0 means none.
@@ -344,11 +340,10 @@ enum ImgproxyOption {
             throw arguments.malformed(
                 "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
         }
-        guard OutputOptions.passable.contains(format) else {
-            throw arguments.notOffered(
-                "\(format.name) cannot be passed through: use one of "
-                    + OutputOptions.passable.map(\.name).joined(separator: ", "))
-        }
+        try arguments.requireSupported(
+            OutputOptions.passable.contains(format),
+            "\(format.name) cannot be passed through: use one of "
+                + OutputOptions.passable.map(\.name).joined(separator: ", "))
         return format
     }
 
@@ -365,12 +360,10 @@ enum ImgproxyOption {
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
                 of: arguments.option)
         }
-        guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains("/"),
-            !name.contains("\\")
-        else {
-            throw arguments.malformed(
-                "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
-        }
+        try arguments.require(
+            name.utf8.count <= GrammarLimits.textBytesMax && !name.contains("/")
+                && !name.contains("\\"),
+            "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
         return name
     }
 }
@@ -385,11 +378,10 @@ extension ImgproxyOptions {
                 : arguments.malformed(
                     "\(arguments.shown(word)) is not a format: use jpg, png, webp, …")
         }
-        guard format.isEncodable else {
-            throw arguments.notOffered(
-                "\(format.name) output is not supported: use one of "
-                    + ImageFormat.encodable.map(\.name).joined(separator: ", "))
-        }
+        try arguments.requireSupported(
+            format.isEncodable,
+            "\(format.name) output is not supported: use one of "
+                + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         return format
     }
 

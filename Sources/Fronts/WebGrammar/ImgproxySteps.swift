@@ -64,11 +64,10 @@ extension ImgproxyOptions {
             return .pad(canvas, extend.gravity.place(on: canvas, ratio), .clear)
         }
         guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
-        guard extendRatio.gravity.word != "fp" else {
-            throw .notOffered(
-                extendRatio.option,
-                "the gravity fp is supported by extend only: use another gravity")
-        }
+        try requireSupported(
+            extendRatio.gravity.word != "fp",
+            "the gravity fp is supported by extend only: use another gravity",
+            of: extendRatio.option)
         return .padRatio(AspectRatio(of: box), extendRatio.gravity.cut(ratio), .clear)
     }
 
@@ -182,12 +181,11 @@ extension ImgproxyOptions {
             // A small image gets the aspect ratio of the box instead of its size.
             let keepsRatio = !enlarges && (mode == .fillDown || ratio > 1)
             guard !keepsRatio else {
-                guard !hasLeast else {
-                    throw .notOffered(
-                        leastWidth > 0 ? "min-width" : "min-height",
-                        "a minimum size is not supported when cropping to a ratio: use "
-                            + "enlarge:1, or leave it out")
-                }
+                try requireSupported(
+                    !hasLeast,
+                    "a minimum size is not supported when cropping to a ratio: use "
+                        + "enlarge:1, or leave it out",
+                    of: leastWidth > 0 ? "min-width" : "min-height")
                 return [resize(.cover), .cropRatio(AspectRatio(of: box), gravity.cut(ratio))]
             }
             let isPlain = gravity.cut() == .center && !hasLeast
@@ -345,12 +343,10 @@ struct ImgproxyWatermark: Hashable, Sendable {
         if word == "ch" {
             throw .notOffered(option, "chessboard watermarks are not supported: use re")
         }
-        guard word == "re" || ImgproxyGravity.places[word] != nil else {
-            throw .malformed(
-                option,
-                "\(arguments.shown(word)) is not a position: use ce, no, so, ea, we, noea, nowe, "
-                    + "soea, sowe or re")
-        }
+        try require(
+            word == "re" || ImgproxyGravity.places[word] != nil,
+            "\(arguments.shown(word)) is not a position: use ce, no, so, ea, we, noea, nowe, "
+                + "soea, sowe or re", of: option)
     }
 
     /// Returns the step; `nil` if the watermark is invisible.
@@ -361,13 +357,12 @@ struct ImgproxyWatermark: Hashable, Sendable {
         guard let url = settings.watermark else {
             throw .notOffered(option, "no watermark is configured on this server: leave it out")
         }
-        guard scale <= 1 else {
-            throw .notOffered(option, "watermarks larger than the image are not supported")
-        }
+        try requireSupported(
+            scale <= 1, "watermarks larger than the image are not supported", of: option)
         let isTiled = word == "re"
-        guard !isTiled || (x == 0 && y == 0) else {
-            throw .notOffered(option, "tiled watermarks do not support offsets: leave them out")
-        }
+        try requireSupported(
+            !isTiled || (x == 0 && y == 0),
+            "tiled watermarks do not support offsets: leave them out", of: option)
         let side = RelativeSize.Side.percent(scale * 100)
         return .overlay(
             Overlay(

@@ -26,10 +26,19 @@ struct OptionArguments: Hashable, Sendable {
     /// Returns an error about arguments that this server doesn't support.
     func notOffered(_ message: String) -> GrammarError { .notOffered(option, message) }
 
+    func require(_ isValid: Bool, _ message: @autoclosure () -> String) throws(GrammarError) {
+        try WebGrammar.require(isValid, message(), of: option)
+    }
+
+    func requireSupported(
+        _ isSupported: Bool, _ message: @autoclosure () -> String
+    ) throws(GrammarError) {
+        try WebGrammar.requireSupported(isSupported, message(), of: option)
+    }
+
     func atMost(_ count: Int) throws(GrammarError) {
-        guard values.count <= count else {
-            throw malformed("\(values.count) arguments given, at most \(count) allowed")
-        }
+        try require(
+            values.count <= count, "\(values.count) arguments given, at most \(count) allowed")
     }
 
     /// Returns the only argument, which may be empty.
@@ -95,9 +104,9 @@ struct OptionArguments: Hashable, Sendable {
     /// Returns the rectangle between two corners, given as left, top, right and bottom.
     func rectangle() throws(GrammarError) -> PixelRect {
         let sides = try wholes(0..<4, in: 0...RequestSides.most)
-        guard sides[2] > sides[0], sides[3] > sides[1] else {
-            throw malformed("the second corner must be to the lower right of the first")
-        }
+        try require(
+            sides[2] > sides[0] && sides[3] > sides[1],
+            "the second corner must be to the lower right of the first")
         return PixelRect(
             x: sides[0], y: sides[1],
             size: PixelSize(width: sides[2] - sides[0], height: sides[3] - sides[1]))
@@ -107,24 +116,22 @@ struct OptionArguments: Hashable, Sendable {
     func onlyQuarterTurn() throws(GrammarError) -> Int {
         try atMost(1)
         let degrees = try needed(whole(0, in: -360_000...360_000))
-        guard degrees % 90 == 0 else {
-            throw malformed("the angle must be a multiple of 90")
-        }
+        try require(degrees % 90 == 0, "the angle must be a multiple of 90")
         return ((degrees % 360) + 360) % 360
     }
 
     /// Returns the only argument as a choice for damaged images.
     func onlyDamaged() throws(GrammarError) -> DamagedImages {
         let text = try needed(Optional(try only()))
-        guard let choice = DamagedImages(name: text) else {
-            throw malformed("\(shown(text)) is neither show nor refuse")
-        }
-        return choice
+        return try needed(
+            DamagedImages(name: text), "\(shown(text)) is neither show nor refuse")
     }
 
     /// Returns a required value; throws if it is `nil`.
-    func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
-        guard let value else { throw malformed("an argument is missing") }
+    func needed<Value>(
+        _ value: Value?, _ message: @autoclosure () -> String = "an argument is missing"
+    ) throws(GrammarError) -> Value {
+        guard let value else { throw malformed(message()) }
         return value
     }
 
@@ -225,9 +232,9 @@ enum PercentText {
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
             throw .malformed(option, "not UTF-8")
         }
-        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .malformed(option, "control characters are not allowed")
-        }
+        try require(
+            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), "control characters are not allowed",
+            of: option)
         return decoded
     }
 }

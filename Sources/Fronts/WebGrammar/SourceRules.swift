@@ -23,9 +23,7 @@ package struct SourceRules: Hashable, Sendable {
         var source = replacements.reduce(source) { $1.applied(to: $0) }
         if !source.starts(with: base.utf8) { source = Array(base.utf8) + source }
         if !Self.namesScheme(source) {
-            guard !defaultScheme.isEmpty else {
-                throw .malformed("the source has no scheme: put https:// before it")
-            }
+            try require(!defaultScheme.isEmpty, "the source has no scheme: put https:// before it")
             source = Array("\(defaultScheme)://".utf8) + source
         }
         let url = try schemes.url(source)
@@ -81,12 +79,10 @@ package struct SourceSchemes: Hashable, Sendable {
 
     /// Returns the URL in the same way, but accepts any scheme.
     package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
-        guard !bytes.isEmpty else {
-            throw .malformed("the source URL is empty")
-        }
-        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .malformed("the source URL contains control characters")
-        }
+        try require(!bytes.isEmpty, "the source URL is empty")
+        try require(
+            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            "the source URL contains control characters")
         let text = PercentCoding.encode(withCodes(try HostName.ascii(hostOf: bytes))) {
             (0x21...0x7E).contains($0) && !excluded.contains($0)
         }
@@ -169,9 +165,7 @@ package struct SourcePattern: Hashable, Sendable {
             }
             list.append(pattern)
         }
-        guard (1...countMax).contains(list.count) else {
-            throw .malformed("expected 1 to \(countMax) sources")
-        }
+        try require((1...countMax).contains(list.count), "expected 1 to \(countMax) sources")
         return list
     }
 
@@ -245,9 +239,7 @@ package struct SourceReplacement: Hashable, Sendable {
             }
             list.append(one)
         }
-        guard list.count <= countMax else {
-            throw .malformed("at most \(countMax) replacements are allowed")
-        }
+        try require(list.count <= countMax, "at most \(countMax) replacements are allowed")
         return list
     }
 

@@ -25,9 +25,7 @@ enum ThumborFilter {
         Filter("proportion") { plan, arguments throws(GrammarError) in
             try arguments.atMost(1)
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))
-            guard part >= 0.000_001 else {
-                throw arguments.malformed("the percentage must be above 0")
-            }
+            try arguments.require(part >= 0.000_001, "the percentage must be above 0")
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
         },
@@ -35,9 +33,8 @@ enum ThumborFilter {
         Filter("fill") { plan, arguments throws(GrammarError) in
             try arguments.atMost(2)
             let word = try arguments.needed(arguments[0])
-            guard word != "auto", word != "blur" else {
-                throw arguments.notOffered("'\(word)' is not supported: use a color")
-            }
+            try arguments.requireSupported(
+                word != "auto" && word != "blur", "'\(word)' is not supported: use a color")
             try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
         Filter("rotate") { plan, arguments throws(GrammarError) in
@@ -53,9 +50,8 @@ enum ThumborFilter {
             let radius = try arguments.needed(arguments.whole(0, in: 1...150))
             let sigma = try arguments.decimal(1, in: 0...100) ?? 0
             let wanted = sigma > 0 ? sigma : Double(radius)
-            guard (2...100).contains(wanted) else {
-                throw arguments.notOffered("the radius must be between 2 and 100")
-            }
+            try arguments.requireSupported(
+                (2...100).contains(wanted), "the radius must be between 2 and 100")
             plan.add(.blur(radius: wanted))
         },
         Filter("sharpen") { plan, arguments throws(GrammarError) in
@@ -63,9 +59,8 @@ enum ThumborFilter {
             let amount = try arguments.needed(arguments.decimal(0, in: 0...100))
             let radius = try arguments.needed(arguments.decimal(1, in: 0...10))
             let isOfLight = try arguments.needed(arguments.flag(2))
-            guard amount == 1, !isOfLight else {
-                throw arguments.notOffered("only sharpen(1,RADIUS,false) is supported")
-            }
+            try arguments.requireSupported(
+                amount == 1 && !isOfLight, "only sharpen(1,RADIUS,false) is supported")
             plan.add(.sharpen(radius: radius))
         },
         .whole("brightness", in: -100...100) { $0.add(.brightness(Double($1))) },
@@ -74,9 +69,9 @@ enum ThumborFilter {
         // `RADIUS,R,G,B[,TRANSPARENT]`.
         Filter("round_corner") { plan, arguments throws(GrammarError) in
             try arguments.atMost(5)
-            guard arguments[0]?.contains("|") != true else {
-                throw arguments.notOffered("elliptical corners are not supported: use one radius")
-            }
+            try arguments.requireSupported(
+                arguments[0]?.contains("|") != true,
+                "elliptical corners are not supported: use one radius")
             let radius = try arguments.needed(arguments.whole(0, in: 0...RequestSides.most))
             let color = try arguments.color(rgbFrom: 1)
             let isTransparent = try arguments.flag(4) ?? false
@@ -101,9 +96,8 @@ enum ThumborFilter {
                 throw arguments.malformed(
                     "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
             }
-            guard format.isEncodable else {
-                throw arguments.notOffered("\(format.name) output is not supported")
-            }
+            try arguments.requireSupported(
+                format.isEncodable, "\(format.name) output is not supported")
             plan.output.format = format
         },
         .whole("quality", in: 0...100, isEarly: true) { $0.output.quality = $1 },
@@ -138,9 +132,9 @@ enum ThumborFilter {
     /// Parses filters such as `blur(3):grayscale(`; the last closing bracket has been removed.
     static func uses(in text: String) throws(GrammarError) -> [Use] {
         let calls = text.split("):")
-        guard calls.count <= GrammarLimits.optionsMax else {
-            throw .malformed("at most \(GrammarLimits.optionsMax) filters are allowed")
-        }
+        try require(
+            calls.count <= GrammarLimits.optionsMax,
+            "at most \(GrammarLimits.optionsMax) filters are allowed")
         var uses: [Use] = []
         for call in calls {
             guard let bracket = call.firstIndex(of: "(") else {
@@ -215,12 +209,12 @@ struct ThumborFocus: Hashable {
         try arguments.atMost(1)
         let corners = try arguments.needed(arguments[0]).split(":")
         let numbers = OptionArguments(arguments.option, corners.flatMap { $0.split("x") })
-        guard corners.count == 2, numbers.values.count == 4 else {
-            throw arguments.malformed("expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
-        }
-        guard !numbers.values.contains(where: { $0.contains(".") }) else {
-            throw arguments.notOffered("relative focal points are not supported: use pixels")
-        }
+        try arguments.require(
+            corners.count == 2 && numbers.values.count == 4,
+            "expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
+        try arguments.requireSupported(
+            !numbers.values.contains(where: { $0.contains(".") }),
+            "relative focal points are not supported: use pixels")
         let area = try numbers.rectangle()
         x = Double(area.x) + Double(area.size.width) / 2
         y = Double(area.y) + Double(area.size.height) / 2
@@ -267,9 +261,8 @@ struct ThumborWatermark {
         let (x, y) = (try Self.place(arguments, 1), try Self.place(arguments, 2))
         let alpha = try arguments.needed(arguments.whole(3, in: 0...100))
         let size = try Self.size(arguments)
-        guard x.isTiled == y.isTiled else {
-            throw arguments.notOffered("use repeat for both positions or for neither")
-        }
+        try arguments.requireSupported(
+            x.isTiled == y.isTiled, "use repeat for both positions or for neither")
         overlay = Overlay(
             url: try Self.address(url, arguments), x: x.pixels, y: y.pixels,
             opacity: Double(100 - alpha) / 100,

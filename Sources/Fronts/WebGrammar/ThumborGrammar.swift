@@ -21,9 +21,8 @@ package struct ThumborGrammar: URLGrammar {
 
     /// Throws for a key with a salt.
     package init(_ settings: Settings) throws(GrammarError) {
-        guard settings.keys.allSatisfy(\.salt.isEmpty) else {
-            throw .malformed("thumbor keys have no salt: leave it out")
-        }
+        try require(
+            settings.keys.allSatisfy(\.salt.isEmpty), "thumbor keys have no salt: leave it out")
         self.settings = settings
         signature = PathSignature(
             algorithm: .sha1, keys: settings.keys, byteCount: HMAC.sha1.byteCount)
@@ -316,9 +315,9 @@ struct ThumborPlan {
             (request.image.steps, request.image.output) = (steps, output)
             return try request.checked()
         }
-        guard steps.isEmpty, output.isDefault else {
-            throw .notOffered("meta", "meta describes the source: leave the other options out")
-        }
+        try requireSupported(
+            steps.isEmpty && output.isDefault,
+            "meta describes the source: leave the other options out", of: "meta")
         request.image.infoOnly = true
         return try request.checked()
     }
@@ -439,13 +438,11 @@ struct ThumborPlan {
 
     /// Puts the image on a canvas of the requested size.
     mutating func fill(_ color: Color, under: Bool) throws(GrammarError) {
-        guard !hasOriginal else {
-            throw .notOffered("fill", "'orig' is not supported with fill: use numbers")
-        }
+        try requireSupported(
+            !hasOriginal, "'orig' is not supported with fill: use numbers", of: "fill")
         if parts.fit != nil || hasOtherSize, box != PixelSize(width: 0, height: 0) {
-            guard !isTurned else {
-                throw .notOffered("fill", "fill is not supported with adaptive-fit-in: use fit-in")
-            }
+            try requireSupported(
+                !isTurned, "fill is not supported with adaptive-fit-in: use fit-in", of: "fill")
             let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
             if hasOtherSize { add(cut) }
             add(.pad(canvas, .center, color))

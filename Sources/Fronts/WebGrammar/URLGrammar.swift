@@ -167,9 +167,7 @@ package struct GrammarError: Error, Hashable, Sendable {
 
 extension GrammarError: CustomStringConvertible {
     package var description: String { message }
-}
 
-extension GrammarError {
     package static func malformed(_ message: String) -> GrammarError {
         GrammarError(.malformed, message)
     }
@@ -193,6 +191,20 @@ extension GrammarError {
     }
 }
 
+/// Throws `malformed` if a part of a target, such as an option, isn't valid.
+package func require(
+    _ isValid: Bool, _ message: @autoclosure () -> String, of option: String? = nil
+) throws(GrammarError) {
+    if !isValid { throw GrammarError(.malformed, message(), option: option) }
+}
+
+/// Throws `notOffered` if a feature isn't supported.
+package func requireSupported(
+    _ isSupported: Bool, _ message: @autoclosure () -> String, of option: String? = nil
+) throws(GrammarError) {
+    if !isSupported { throw GrammarError(.notOffered, message(), option: option) }
+}
+
 /// Splits and validates request targets.
 enum RequestTarget {
     /// Returns the path as bytes, without its leading slash and query.
@@ -204,12 +216,9 @@ enum RequestTarget {
                     + "accepted")
         }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
-        guard path.isEmpty || path.first == UInt8(ascii: "/") else {
-            throw .malformed("the target must start with a slash")
-        }
-        guard path.count > 1 else {
-            throw .malformed("the path is empty: specify a source")
-        }
+        try require(
+            path.isEmpty || path.first == UInt8(ascii: "/"), "the target must start with a slash")
+        try require(path.count > 1, "the path is empty: specify a source")
         return Array(path.dropFirst())
     }
 
@@ -224,9 +233,9 @@ enum RequestTarget {
     /// Returns a path as text. URLs contain only visible ASCII characters; others must be
     /// percent-encoded (RFC 3986, section 2).
     static func text(of path: [UInt8]) throws(GrammarError) -> String {
-        guard path.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .malformed("the path contains non-ASCII characters: percent-encode them")
-        }
+        try require(
+            path.allSatisfy({ (0x21...0x7E).contains($0) }),
+            "the path contains non-ASCII characters: percent-encode them")
         return String(decoding: path, as: UTF8.self)
     }
 }

@@ -188,11 +188,9 @@ package struct ResponseHeaders: Hashable, Sendable {
         let lines = text.replacing("\\;", with: "\n").split(whereSeparator: \.isNewline)
         var fields: [AnswerHead.Field] = []
         for line in lines { fields.append(try Self.field(line)) }
-        guard !fields.isEmpty, fields.count <= Self.countMax, text.utf8.count <= Self.bytesMax
-        else {
-            throw .malformed(
-                "expected 1 to \(Self.countMax) headers with \(Self.bytesMax) bytes in total")
-        }
+        try require(
+            !fields.isEmpty && fields.count <= Self.countMax && text.utf8.count <= Self.bytesMax,
+            "expected 1 to \(Self.countMax) headers with \(Self.bytesMax) bytes in total")
         self.fields = fields
     }
 
@@ -201,13 +199,10 @@ package struct ResponseHeaders: Hashable, Sendable {
         let (name, value) = (
             String(parts[0].trimmedOfBlanks), String((parts.last ?? "").trimmedOfBlanks)
         )
-        guard parts.count == 2, !value.isEmpty, HTTPHeader(name: name, value: value).isValid else {
-            throw .malformed(
-                "'\(line.prefix(60))' is not a header: use NAME=VALUE, separated by \\;")
-        }
-        guard !own.contains(name.lowercased()) else {
-            throw .malformed("\(name) is set by the server: leave it out")
-        }
+        try require(
+            parts.count == 2 && !value.isEmpty && HTTPHeader(name: name, value: value).isValid,
+            "'\(line.prefix(60))' is not a header: use NAME=VALUE, separated by \\;")
+        try require(!own.contains(name.lowercased()), "\(name) is set by the server: leave it out")
         return AnswerHead.Field(name, value)
     }
 

@@ -180,9 +180,9 @@ package struct RequestReader: Sendable {
         _ head: IncomingRequest, _ uploads: UploadSettings, _ now: Int
     ) throws(GrammarError) -> Verdict {
         let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
-        guard request.kind == .image || request.kind == .properties else {
-            throw .malformed("an upload must request an image or its properties")
-        }
+        try require(
+            request.kind == .image || request.kind == .properties,
+            "an upload must request an image or its properties")
         var plan = RequestPlan(request)
         plan.upload = .body
         plan.request.image.url = ""

@@ -252,9 +252,9 @@ package struct PassedHeaders: Hashable, Sendable {
             guard !Self.has(name, in: names) else { continue }
             names.append(name)
         }
-        guard !names.isEmpty, names.count <= RequestLimits.headersMax else {
-            throw .malformed("expected 1 to \(RequestLimits.headersMax) header names")
-        }
+        try require(
+            !names.isEmpty && names.count <= RequestLimits.headersMax,
+            "expected 1 to \(RequestLimits.headersMax) header names")
         (self.names, self.sources) = (names, sources)
     }
 
@@ -265,11 +265,10 @@ package struct PassedHeaders: Hashable, Sendable {
         if let reason = header.isValid ? header.refusal : "not a valid header name" {
             throw .malformed("'\(name.prefix(60))' cannot be forwarded: \(reason)")
         }
-        guard isForNamedSources || !header.isCredential else {
-            throw .malformed(
-                "\(name.prefix(60)) may identify a user: restrict the sources that receive it with "
-                    + "--pass-headers-to, such as https://*.example.com/")
-        }
+        try require(
+            isForNamedSources || !header.isCredential,
+            "\(name.prefix(60)) may identify a user: restrict the sources that receive it with "
+                + "--pass-headers-to, such as https://*.example.com/")
     }
 
     /// Whether a field is passed, ignoring case.
@@ -296,9 +295,9 @@ extension RequestPlan {
         for name in passed.names(for: request.image.url) {
             varies.append(name)
             guard let value = field(name) else { continue }
-            guard !value.unicodeScalars.contains("\u{FFFD}") else {
-                throw .malformed("the header \(name) is not UTF-8 and cannot be forwarded")
-            }
+            try require(
+                !value.unicodeScalars.contains("\u{FFFD}"),
+                "the header \(name) is not UTF-8 and cannot be forwarded")
             request.image.headers.append(HTTPHeader(name: name, value: value))
         }
     }
