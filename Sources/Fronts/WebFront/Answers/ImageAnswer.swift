@@ -5,9 +5,9 @@ import WebGrammar
 
 /// What to do when a load has ended.
 package enum NextStep: Hashable, Sendable {
-    /// Send the image, or a part of it, with this head.
-    case image(AnswerHead)
-    case text(TextAnswer)
+    /// Send the image, or a part of it.
+    case image(Answer)
+    case text(Answer)
     /// Begin another load instead.
     case load(RequestPlan)
 }
@@ -63,10 +63,7 @@ package struct AnswerMaker: Sendable {
         do throws(JSONError) {
             let text = try properties.document(info, image.properties, url: plan.request.image.url)
             return .text(
-                answers.document(
-                    text, properties.contentType,
-                    digest: ContentDigest(SHA256.digest(text.span.bytes)),
-                    of: image, for: plan, now: now))
+                answers.document(text, properties.contentType, of: image, for: plan, now: now))
         } catch {
             return .text(answers.sentence(500, "the properties cannot be encoded: \(error.reason)"))
         }
@@ -105,71 +102,59 @@ package struct ImageAnswer: Sendable {
     /// Whether `X-Cache` reports where an image came from.
     package var saysCache = true
 
-    package init() {}
-
     /// Fields of every response with untrusted bytes: they prevent browsers from sniffing the
     /// content type and from running scripts in it.
-    private static let guards = [
-        AnswerHead.Field("X-Content-Type-Options", "nosniff"),
-        AnswerHead.Field(
-            "Content-Security-Policy",
-            "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; "
-                + "sandbox"),
-        AnswerHead.Field("Cross-Origin-Resource-Policy", "cross-origin"),
+    private static let guards: HTTPFields = [
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy":
+            "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; sandbox",
+        "Cross-Origin-Resource-Policy": "cross-origin",
     ]
-
-    /// Marks images with a damaged source.
-    private static let damaged = AnswerHead.Field("X-Imagebus-Damaged", "true")
 
     // MARK: - Images
 
-    /// Returns the head of a response with an image.
+    /// Returns the response with an image.
     ///
     /// - Parameter now: The current time in milliseconds since 1970.
-    package func head(
-        of image: DeliveredProperties, for plan: RequestPlan, now: Int64
-    ) -> AnswerHead {
-        let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
-        var fields = Self.guards + common(plan, image.validity)
-        if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image, now) + cached(image, for: plan, now)
-        fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
-        if image.isDamaged { fields.append(Self.damaged) }
-        var status: UInt16 = 200
+    func head(of image: DeliveredProperties, for plan: RequestPlan, now: Int64) -> Answer {
+        let (request, tag) = (plan.request, image.digest.map(Self.tag))
+        let (modified, count) = (modified(image, now), image.byteCount ?? 0)
+        var answer = Answer(
+            status: 200,
+            fields: Self.guards + common(image, plan) + described(image, plan, tag, now),
+            bytes: 0..<count)
         if let error = image.fallbackFor {
-            let code = (error.firstFailure ?? error).code
-            fields.append(AnswerHead.Field("X-Imagebus-Fallback", "\(code)"))
-            status = fallbackStatus ?? FailureStatus(error).status
+            answer.fields["X-Imagebus-Fallback"] = "\((error.firstFailure ?? error).code)"
+            answer.status = fallbackStatus ?? FailureStatus(error).status
         }
-        if status == 200, plan.isKept, let other = plan.conditions.status(tag, modified(image, now))
-        {
-            return AnswerHead(other, fields)
+        if answer.status == 200, plan.isKept, let status = plan.conditions.status(tag, modified) {
+            return Answer(status: status, fields: answer.fields)
         }
-        fields.append(
-            AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
-        if image.isGzipped { fields.append(AnswerHead.Field("Content-Encoding", "gzip")) }
-        fields.append(
-            AnswerHead.Field(
-                "Content-Disposition",
-                FileDisposition.text(
-                    request.fileName ?? FileDisposition.name(ofSource: request.image.url),
-                    image.format,
-                    isAttachment: request.isAttachment || image.format == nil)))
-        if let frames = image.info?.stillOf {
-            fields.append(AnswerHead.Field("X-Imagebus-Still-Of", "\(frames)"))
+        let content: HTTPFields = [
+            "Content-Type": image.info?.format.mimeType ?? "application/octet-stream",
+            "Content-Encoding": image.isGzipped ? "gzip" : nil,
+            "Content-Disposition": FileDisposition.text(
+                request.fileName ?? FileDisposition.name(ofSource: request.image.url),
+                image.info?.format, isAttachment: request.isAttachment || image.info == nil),
+            "X-Imagebus-Still-Of": image.info?.stillOf.map { "\($0)" },
+        ]
+        answer.fields = answer.fields + content
+        guard answer.status == 200, plan.upload == nil else { return answer }
+        answer.fields["Accept-Ranges"] = "bytes"
+        switch plan.conditions.part(of: count, under: tag ?? "", modified: modified) {
+        case .whole: break
+        case .bytes(let range):
+            (answer.status, answer.bytes) = (206, range)
+            answer.fields["Content-Range"] =
+                "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
+        case .none: return Answer(status: 416, fields: ["Content-Range": "bytes */\(count)"])
         }
-        guard status == 200, plan.upload == nil else {
-            return AnswerHead(status, fields, bytes: 0..<(image.byteCount ?? 0))
-        }
-        fields.append(AnswerHead.Field("Accept-Ranges", "bytes"))
-        let part = plan.conditions.part(
-            of: image.byteCount ?? 0, under: tag ?? "", modified: modified(image, now))
-        return Self.head(part, of: image.byteCount ?? 0, fields)
+        return answer
     }
 
     /// Returns the strong entity tag for a digest: half of its bits, which makes collisions
     /// infeasible.
-    package static func tag(_ digest: ContentDigest) -> String {
+    static func tag(_ digest: ContentDigest) -> String {
         let digits = Array("0123456789abcdef")
         let text = digest.bytes.prefix(16).reduce(into: "") {
             $0.append(digits[Int($1 >> 4)])
@@ -194,43 +179,23 @@ package struct ImageAnswer: Sendable {
             isDamaged: image.isDamaged, now: now)
     }
 
-    private static func head(
-        _ part: Conditions.Part, of count: Int, _ fields: [AnswerHead.Field]
-    ) -> AnswerHead {
-        switch part {
-        case .whole: return AnswerHead(200, fields, bytes: 0..<count)
-        case .bytes(let range):
-            let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
-            return AnswerHead(
-                206, fields + [AnswerHead.Field("Content-Range", text)], bytes: range)
-        case .none:
-            return AnswerHead(416, [AnswerHead.Field("Content-Range", "bytes */\(count)")])
-        }
-    }
-
     // MARK: - Documents and messages
 
     /// Returns a response with a document of image properties.
     ///
-    /// - Parameters:
-    ///   - digest: The digest of the text.
-    ///   - now: The current time in milliseconds since 1970.
-    package func document(
-        _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredProperties,
-        for plan: RequestPlan, now: Int64
-    ) -> TextAnswer {
-        var fields = common(plan, image.validity)
-        fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
-        let tag = digest.map { Self.tag($0) }
-        if let tag { fields.append(AnswerHead.Field("ETag", tag)) }
-        fields += dated(image, now) + cached(image, for: plan, now)
-        fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
-        if image.isDamaged { fields.append(Self.damaged) }
+    /// - Parameter now: The current time in milliseconds since 1970.
+    func document(
+        _ text: [UInt8], _ type: String, of image: DeliveredProperties, for plan: RequestPlan,
+        now: Int64
+    ) -> Answer {
+        let tag = ContentDigest(SHA256.digest(text.span.bytes)).map(Self.tag)
+        let fields =
+            common(image, plan) + ["X-Content-Type-Options": "nosniff"]
+            + described(image, plan, tag, now)
         if let status = plan.conditions.status(tag, modified(image, now)) {
-            return TextAnswer(AnswerHead(status, fields), [])
+            return Answer(status: status, fields: fields)
         }
-        fields.append(AnswerHead.Field("Content-Type", type))
-        return TextAnswer(AnswerHead(200, fields), text)
+        return Answer(status: 200, fields: fields + ["Content-Type": type], body: text)
     }
 
     /// Returns a response that reports an error with its name and message.
@@ -238,24 +203,24 @@ package struct ImageAnswer: Sendable {
     /// - Parameters:
     ///   - asJSON: Whether the body is a JSON object instead of plain text.
     ///   - varies: The names of the request fields on which it depends.
-    package func failure(
+    func failure(
         _ status: UInt16, _ name: String, _ message: String, asJSON: Bool = false,
         retryAfter: Int? = nil, varies: [String] = []
-    ) -> TextAnswer {
-        let more = [AnswerHead.Field("X-Imagebus-Error", name)]
+    ) -> Answer {
         var answer = sentence(
-            status, "\(name): \(message)", more, retryAfter: retryAfter, varies: varies)
-        answer.failure = TextAnswer.Failure(name: name, message: message)
+            status, "\(name): \(message)", ["X-Imagebus-Error": name], retryAfter: retryAfter,
+            varies: varies)
+        answer.failure = Answer.Failure(name: name, message: message)
         guard asJSON, let text = JSONObject.failure(status, name, message).line else {
             return answer
         }
         answer.body = text
-        answer.head.set("Content-Type", "application/json")
+        answer.fields["Content-Type"] = "application/json"
         return answer
     }
 
     /// Returns a response that refuses a request because the server is at capacity.
-    package func busy(_ status: UInt16, _ message: String) -> TextAnswer {
+    func busy(_ status: UInt16, _ message: String) -> Answer {
         failure(status, "busy", message, retryAfter: Self.busySeconds)
     }
 
@@ -264,41 +229,46 @@ package struct ImageAnswer: Sendable {
     /// Returns a response with a plain-text message.
     ///
     /// - Parameter varies: The names of the request fields on which it depends.
-    package func sentence(
-        _ status: UInt16, _ text: String, _ more: [AnswerHead.Field] = [],
+    func sentence(
+        _ status: UInt16, _ text: String, _ more: HTTPFields = [:],
         retryAfter: Int? = nil, varies: [String] = []
-    ) -> TextAnswer {
-        var fields = hints
-        fields.append(AnswerHead.Field("Content-Type", "text/plain; charset=utf-8"))
-        fields.append(AnswerHead.Field("X-Content-Type-Options", "nosniff"))
-        fields.append(AnswerHead.Field("Cache-Control", "no-store"))
-        if let retryAfter { fields.append(AnswerHead.Field("Retry-After", "\(retryAfter)")) }
-        fields += Self.vary(varies) + more
-        return TextAnswer(AnswerHead(status, fields), Array((text + "\n").utf8))
+    ) -> Answer {
+        let fields: HTTPFields = [
+            "Accept-CH": Self.list(wantedHints), "Content-Type": "text/plain; charset=utf-8",
+            "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+            "Retry-After": retryAfter.map { "\($0)" }, "Vary": Self.list(varies),
+        ]
+        return Answer(status: status, fields: fields + more, body: Array((text + "\n").utf8))
     }
 
     // MARK: - Fields
 
-    private func common(_ plan: RequestPlan, _ validity: Validity?) -> [AnswerHead.Field] {
-        let isForOne = validity?.caching?.variesOnEverything ?? false
-        return hints + Self.vary(isForOne ? ["*"] : plan.varies)
+    /// Returns a list of names; `nil` if there are none.
+    private static func list(_ names: [String]) -> String? {
+        names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    private static func vary(_ names: [String]) -> [AnswerHead.Field] {
-        names.isEmpty ? [] : [AnswerHead.Field("Vary", names.joined(separator: ", "))]
+    private func common(_ image: DeliveredProperties, _ plan: RequestPlan) -> HTTPFields {
+        let isForOne = image.validity?.caching?.variesOnEverything ?? false
+        return [
+            "Accept-CH": Self.list(wantedHints), "Vary": isForOne ? "*" : Self.list(plan.varies),
+        ]
     }
 
-    private var hints: [AnswerHead.Field] {
-        wantedHints.isEmpty
-            ? [] : [AnswerHead.Field("Accept-CH", wantedHints.joined(separator: ", "))]
-    }
-
+    /// Returns the fields that describe an image or its properties.
+    ///
     /// - Parameter now: The current time in milliseconds since 1970.
-    private func cached(
-        _ image: DeliveredProperties, for plan: RequestPlan, _ now: Int64
-    ) -> [AnswerHead.Field] {
-        guard saysCache, let result = image.cacheResult(for: plan, now: now) else { return [] }
-        return [AnswerHead.Field("X-Cache", result.rawValue)]
+    private func described(
+        _ image: DeliveredProperties, _ plan: RequestPlan, _ tag: String?, _ now: Int64
+    ) -> HTTPFields {
+        [
+            "ETag": tag,
+            "Last-Modified": modified(image, now).flatMap { _ in image.validity?.lastModified },
+            "Server-Timing": image.timings.serverTiming,
+            "X-Cache": saysCache ? image.cacheResult(for: plan, now: now)?.rawValue : nil,
+            "Cache-Control": caching(of: image, for: plan, now),
+            "X-Imagebus-Damaged": image.isDamaged ? "true" : nil,
+        ]
     }
 
     /// Returns when the origin last changed the source, in seconds since 1970.
@@ -306,15 +276,6 @@ package struct ImageAnswer: Sendable {
     /// - Parameter now: The current time in milliseconds since 1970.
     private func modified(_ image: DeliveredProperties, _ now: Int64) -> Int64? {
         image.validity?.lastModified.flatMap { HTTPDate.seconds($0, now: now / 1_000) }
-    }
-
-    /// - Parameter now: The current time in milliseconds since 1970.
-    private func dated(_ image: DeliveredProperties, _ now: Int64) -> [AnswerHead.Field] {
-        let date = modified(image, now).flatMap { _ in image.validity?.lastModified }
-            .map { AnswerHead.Field("Last-Modified", $0) }
-        return [date, AnswerHead.Field("Server-Timing", image.timings.serverTiming)].compactMap {
-            $0
-        }
     }
 }
 

@@ -70,14 +70,9 @@ package struct RootPage: Hashable, Sendable {
     /// The documentation of the URL syntax in the repository.
     private static let documentation = "Proto/WEB.md"
 
-    /// Creates a page that names the grammar, with an example if unsigned URLs are permitted.
-    package init(grammar: String, example: String?) {
-        (self.grammar, self.example) = (grammar, example)
-    }
-
     /// Returns a page with the example, or, if there is none, a 404 that refers to the
     /// documentation.
-    func answer(_ answers: ImageAnswer, asJSON: Bool) -> TextAnswer {
+    func answer(_ answers: ImageAnswer, asJSON: Bool) -> Answer {
         guard let example else {
             return answers.failure(
                 404, "notFound",
@@ -86,9 +81,8 @@ package struct RootPage: Hashable, Sendable {
                 asJSON: asJSON)
         }
         var page = answers.sentence(200, "")
-        page.head.set("Content-Type", "text/html; charset=utf-8")
-        page.head.fields.append(
-            AnswerHead.Field("Content-Security-Policy", "default-src 'none'"))
+        page.fields["Content-Type"] = "text/html; charset=utf-8"
+        page.fields["Content-Security-Policy"] = "default-src 'none'"
         page.body = Array(html(example).utf8)
         return page
     }

@@ -6,7 +6,7 @@ package enum Verdict: Hashable, Sendable {
     /// Send a request to the stack.
     case load(RequestPlan)
     /// Respond immediately.
-    case answer(TextAnswer)
+    case answer(Answer)
 }
 
 /// Interprets HTTP requests. Pure: uses neither sockets nor a clock.
@@ -50,7 +50,7 @@ package struct RequestReader: Sendable {
     }
 
     /// Returns the refusal of a host that is not served (RFC 9110 §15.5.20), or `nil`.
-    private func refusalOfHost(_ head: IncomingRequest) -> TextAnswer? {
+    private func refusalOfHost(_ head: IncomingRequest) -> Answer? {
         guard !settings.hosts.isEmpty else { return nil }
         let named = (head.field("Host") ?? "").lowercased()
         let host = named.hasPrefix("[") ? named[...] : named.prefix { $0 != ":" }
@@ -71,17 +71,17 @@ package struct RequestReader: Sendable {
     }
 
     /// Responds to `OPTIONS`: allowed methods, and CORS preflights (Fetch standard, section 3.2.2).
-    private func options(for head: IncomingRequest) -> TextAnswer {
-        var fields = [AnswerHead.Field("Allow", methods)]
+    private func options(for head: IncomingRequest) -> Answer {
+        var fields: HTTPFields = ["Allow": methods]
         if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
-            fields.append(AnswerHead.Field("Access-Control-Allow-Methods", methods))
-            fields.append(AnswerHead.Field("Access-Control-Max-Age", "86400"))
+            fields["Access-Control-Allow-Methods"] = methods
+            fields["Access-Control-Max-Age"] = "86400"
             if let names = head.field("Access-Control-Request-Headers"), Self.areNames(names) {
-                fields.append(AnswerHead.Field("Access-Control-Allow-Headers", names))
-                fields.append(AnswerHead.Field("Vary", "Access-Control-Request-Headers"))
+                fields["Access-Control-Allow-Headers"] = names
+                fields["Vary"] = "Access-Control-Request-Headers"
             }
         }
-        return TextAnswer(AnswerHead(204, fields), [])
+        return Answer(status: 204, fields: fields)
     }
 
     /// Whether a text is a reasonably short, comma-separated list of field names (RFC 9110 §5.6.1).
@@ -91,15 +91,14 @@ package struct RequestReader: Sendable {
     }
 
     /// Returns the refusal of a request before its body is read, or `nil` to read the body.
-    package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
+    package func refusalOfBody(_ head: IncomingRequest) -> Answer? {
         guard !["GET", "HEAD", "OPTIONS"].contains(head.method) else {
             return settings.answers.sentence(413, "\(head.method) must not have a body")
         }
         guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
         guard uploads.tokens.permits(head.field("Authorization")) else {
             return settings.answers.sentence(
-                401, "uploads require a bearer token",
-                [AnswerHead.Field("WWW-Authenticate", "Bearer")])
+                401, "uploads require a bearer token", ["WWW-Authenticate": "Bearer"])
         }
         guard head.bodyBytes ?? 0 <= uploads.bytesMax else {
             return settings.answers.sentence(
@@ -112,9 +111,9 @@ package struct RequestReader: Sendable {
         settings.uploads == nil ? "GET, HEAD, OPTIONS" : "GET, HEAD, OPTIONS, POST"
     }
 
-    private var refusalOfMethod: TextAnswer {
+    private var refusalOfMethod: Answer {
         settings.answers.sentence(
-            405, "only \(methods) are allowed", [AnswerHead.Field("Allow", methods)])
+            405, "only \(methods) are allowed", ["Allow": methods])
     }
 
     // MARK: - Paths
@@ -132,7 +131,7 @@ package struct RequestReader: Sendable {
             return .answer(
                 settings.answers.sentence(
                     303, "see \(settings.pathPrefix)\(path)",
-                    [AnswerHead.Field("Location", settings.pathPrefix + path)]))
+                    ["Location": settings.pathPrefix + path]))
         }
         return try load(request, head, now, hints)
     }
@@ -226,10 +225,8 @@ package struct RequestReader: Sendable {
 
 extension ImageAnswer {
     /// Returns the response if no possible format is accepted (RFC 9110 §15.5.7).
-    func notAcceptable(_ plan: RequestPlan) -> TextAnswer {
-        sentence(
-            406, "no acceptable image format: accept image/*",
-            varies: plan.varies)
+    func notAcceptable(_ plan: RequestPlan) -> Answer {
+        sentence(406, "no acceptable image format: accept image/*", varies: plan.varies)
     }
 }
 
@@ -297,7 +294,7 @@ package struct TargetExplanation: Hashable, Sendable {
     package init(_ verdict: Verdict) {
         switch verdict {
         case .answer(let answer):
-            status = answer.head.status
+            status = answer.status
             self.answer = String(decoding: answer.body, as: UTF8.self).trimmedOfLineEnd
         case .load(let plan): explain(plan)
         }

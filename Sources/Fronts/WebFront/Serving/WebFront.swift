@@ -185,17 +185,17 @@ package final class WebFront: EventedHandler {
         switch move {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
-        case .image(let head):
-            let reply = reply(exchange, head, image.bytes, isAtHand: true)
+        case .image(let answer):
+            let reply = httpReply(answer, for: exchange, image.bytes)
             let prepared: PreparedReply
-            if [200, 304].contains(head.status), !isEnding, let voucher = image.voucher {
+            if [200, 304].contains(answer.status), !isEnding, let voucher = image.voucher {
                 prepared = hot.keep(
                     reply, to: (exchange.method, exchange.target), fields.looked,
                     at: now / 1_000_000_000, voucher, from: source, cache)
             } else {
                 prepared = PreparedReply(reply)
             }
-            answer(exchange, named(prepared, for: exchange))
+            self.answer(exchange, named(prepared, for: exchange))
         }
         return true
     }
@@ -332,7 +332,7 @@ package final class WebFront: EventedHandler {
 
     /// Logs a request for an unsupported feature, because it points to a problem in the
     /// configuration or in the generator of the URLs.
-    private func warnOfUnsupported(_ failure: TextAnswer.Failure?) {
+    private func warnOfUnsupported(_ failure: Answer.Failure?) {
         guard let failure, let reason = reasons.record("\(failure.name): \(failure.message)") else {
             return
         }
@@ -350,9 +350,10 @@ package final class WebFront: EventedHandler {
         switch maker.nextStep(after: properties, of: load.plan, now: now) {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
-        case .image(let head):
-            let reply = reply(load.exchange, head, (try? result.get())?.bytes)
-            answer(load.exchange, PreparedReply(reply))
+        case .image(let answer):
+            let reply = httpReply(
+                answer, for: load.exchange, (try? result.get())?.bytes, ids(of: load.exchange))
+            self.answer(load.exchange, PreparedReply(reply))
         }
     }
 
@@ -370,7 +371,7 @@ package final class WebFront: EventedHandler {
         let answer = UnreadAnswers.Answer(
             body: ObjectIdentifier(owner), bytes: (owner as? ImageBytes)?.count ?? bytes.count,
             httpClient: httpClient(of: exchange))
-        let refusal: TextAnswer
+        let refusal: Answer
         switch unread.begin(answer) {
         case .admitted:
             request.unread = answer
@@ -386,21 +387,6 @@ package final class WebFront: EventedHandler {
         return PreparedReply(httpReply(refusal, for: exchange))
     }
 
-    private func reply(
-        _ exchange: EventedExchange, _ head: AnswerHead, _ bytes: ImageBytes?,
-        isAtHand: Bool = false
-    ) -> HTTPReply {
-        let body: HTTPReply.Body
-        if let range = head.bytes, let bytes {
-            let part = bytes.lastingBytes[range]
-            body = .memory(UnsafeRawBufferPointer(rebasing: part), owner: bytes)
-        } else {
-            body = .bytes([])
-        }
-        let reply = unnamed(head, body, for: exchange)
-        return isAtHand ? reply : reply.adding(ids(of: exchange).fields)
-    }
-
     /// Returns a response from the cache of recent responses.
     private func reply(
         _ exchange: EventedExchange, _ known: HotAnswers.Answer
@@ -410,8 +396,8 @@ package final class WebFront: EventedHandler {
         return known.reply
     }
 
-    private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
-        if answer.head.status == 501 { warnOfUnsupported(answer.failure) }
+    private func reply(_ exchange: EventedExchange, _ answer: Answer) {
+        if answer.status == 501 { warnOfUnsupported(answer.failure) }
         exchange.open?.error = answer.failure?.name
         exchange.answer(httpReply(answer, for: exchange))
     }
@@ -420,31 +406,33 @@ package final class WebFront: EventedHandler {
     /// is the same for all clients and involved no other process.
     private func named(_ reply: PreparedReply, for exchange: EventedExchange) -> PreparedReply {
         guard exchange.open?.isFromProxy == true, exchange.hasIDs else { return reply }
-        return PreparedReply(reply.reply.adding(ids(of: exchange).fields))
+        var named = reply.reply
+        named.headers += ids(of: exchange).fields.pairs
+        return PreparedReply(named)
     }
 
-    private func httpReply(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
-        unnamed(answer.head, .bytes(answer.body), for: exchange).adding(ids(of: exchange).fields)
+    private func httpReply(_ answer: Answer, for exchange: EventedExchange) -> HTTPReply {
+        httpReply(answer, for: exchange, nil, ids(of: exchange))
     }
 
-    private func unnamed(
-        _ head: AnswerHead, _ body: HTTPReply.Body, for exchange: EventedExchange
+    /// Returns the response with the bytes of an image, if it has one, and with identifiers.
+    private func httpReply(
+        _ answer: Answer, for exchange: EventedExchange, _ bytes: ImageBytes?,
+        _ ids: RequestIDs? = nil
     ) -> HTTPReply {
         let access = settings.crossOrigin
-        let head = settings.responseHeaders.added(
-            to: access.added(to: head, origin: access.varies ? exchange.header("Origin") : nil))
-        var fields = head.fields.map { (name: $0.name, value: $0.value) }
+        let fields = access.added(
+            to: answer.fields, origin: access.varies ? exchange.header("Origin") : nil
+        ).replacing(with: settings.responseHeaders.fields)
+        var reply = HTTPReply(
+            status: answer.status, headers: fields.pairs, body: .bytes(answer.body))
         // Tells clients not to reuse a connection that is about to be closed.
-        if isEnding { fields.append(("Connection", "close")) }
-        return HTTPReply(status: head.status, headers: fields, body: body)
-    }
-}
-
-extension HTTPReply {
-    /// Returns the response with additional fields.
-    fileprivate func adding(_ fields: [AnswerHead.Field]) -> HTTPReply {
-        var reply = self
-        reply.headers += fields.map { (name: $0.name, value: $0.value) }
+        if isEnding { reply.headers.append(("Connection", "close")) }
+        if let ids { reply.headers += ids.fields.pairs }
+        if let range = answer.bytes, let bytes {
+            let part = bytes.lastingBytes[range]
+            reply.body = .memory(UnsafeRawBufferPointer(rebasing: part), owner: bytes)
+        }
         return reply
     }
 }
@@ -466,11 +454,11 @@ private final class FieldRecorder {
 extension DeliveredProperties {
     fileprivate init(_ image: ImageResponse) {
         self.init(
-            image.info, properties: image.properties, byteCount: image.bytes?.count,
-            digest: image.digest,
-            validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
-        (tiers, isDamaged) = (image.cacheType, image.isDamaged)
-        isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
+            info: image.info, properties: image.properties, byteCount: image.bytes?.count,
+            digest: image.digest, validity: image.validity, timings: image.timings,
+            tiers: image.cacheType,
+            isGzipped: image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false,
+            isDamaged: image.isDamaged, fallbackFor: image.fallbackFor)
     }
 
     /// Checks the magic number of RFC 1952, section 2.3.1.

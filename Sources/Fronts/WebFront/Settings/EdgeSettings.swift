@@ -195,10 +195,6 @@ package struct RequestIDs: Hashable, Sendable {
     /// not sampled.
     package let trace: TraceContext
 
-    package init(_ request: RequestID, _ trace: TraceContext) {
-        (self.request, self.trace) = (request, trace)
-    }
-
     /// The names of the fields in requests and responses.
     package static let (requestField, traceField) = ("X-Request-Id", "traceparent")
     package static let fieldNames = [requestField, traceField]
@@ -207,12 +203,7 @@ package struct RequestIDs: Hashable, Sendable {
     package var logContext: LogContext { LogContext(trace: trace, requestID: request) }
 
     /// The fields of a response.
-    package var fields: [AnswerHead.Field] {
-        [
-            AnswerHead.Field(Self.requestField, request.text),
-            AnswerHead.Field(Self.traceField, trace.text),
-        ]
-    }
+    var fields: HTTPFields { [Self.requestField: request.text, Self.traceField: trace.text] }
 }
 
 extension EdgeSettings {
@@ -226,7 +217,7 @@ extension EdgeSettings {
             isTrusted ? field(RequestIDs.requestField).flatMap { RequestID(text: $0) } : nil
         let trace =
             isTrusted ? field(RequestIDs.traceField).flatMap { TraceContext(text: $0) } : nil
-        return RequestIDs(request ?? random.request(), trace ?? random.trace())
+        return RequestIDs(request: request ?? random.request(), trace: trace ?? random.trace())
     }
 }
 

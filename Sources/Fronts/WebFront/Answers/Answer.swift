@@ -1,41 +1,14 @@
 package import Model
 package import WebGrammar
 
-/// The head of an HTTP response, and the range of the image's bytes to send after it.
-package struct AnswerHead: Hashable, Sendable {
+/// A response to a request.
+package struct Answer: Hashable, Sendable {
     package var status: UInt16
-    package var fields: [Field]
-    /// The range of the image's bytes; `nil` if there is no body.
+    package var fields: HTTPFields
+    /// The body; empty for an image.
+    package var body: [UInt8] = []
+    /// The range of the image's bytes to send; `nil` if there is no image.
     package var bytes: Range<Int>?
-
-    package struct Field: Hashable, Sendable {
-        package let name: String
-        package let value: String
-
-        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
-    }
-
-    package init(_ status: UInt16, _ fields: [Field] = [], bytes: Range<Int>? = nil) {
-        (self.status, self.fields, self.bytes) = (status, fields, bytes)
-    }
-
-    /// Replaces the value of an existing field.
-    mutating func set(_ name: String, _ value: String) {
-        for place in fields.indices where fields[place].name == name {
-            fields[place] = Field(name, value)
-        }
-    }
-
-    /// Returns the value of a field; the first one if there are several.
-    package func field(_ name: String) -> String? {
-        fields.first { $0.name.lowercased() == name.lowercased() }?.value
-    }
-}
-
-/// A response generated here: an error message or a document.
-package struct TextAnswer: Hashable, Sendable {
-    package var head: AnswerHead
-    package var body: [UInt8]
     /// The error that it reports; `nil` if it reports none.
     package var failure: Failure?
 
@@ -46,44 +19,78 @@ package struct TextAnswer: Hashable, Sendable {
         /// The human-readable message.
         package let message: String
     }
+}
 
-    package init(_ head: AnswerHead, _ body: [UInt8]) { (self.head, self.body) = (head, body) }
+/// The fields of a response, in order.
+package struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    package private(set) var lines: [HTTPHeader]
+
+    /// Creates fields; those without a value are omitted.
+    package init(dictionaryLiteral fields: (String, String?)...) {
+        lines = fields.compactMap { name, value in value.map { HTTPHeader(name: name, value: $0) } }
+    }
+
+    /// The value of a field, whose name is case-insensitive. A new one keeps the place of the field,
+    /// or is appended; setting `nil` changes nothing.
+    package subscript(_ name: String) -> String? {
+        get { lines.first { $0.name.lowercased() == name.lowercased() }?.value }
+        set {
+            guard let newValue else { return }
+            let line = HTTPHeader(name: name, value: newValue)
+            if let place = lines.firstIndex(where: { $0.name == name }) {
+                lines[place] = line
+            } else {
+                lines.append(line)
+            }
+        }
+    }
+
+    /// Adds a request field to `Vary`.
+    mutating func vary(on name: String) {
+        guard let known = self["Vary"] else { return self["Vary"] = name }
+        if known != "*" { self["Vary"] = "\(known), \(name)" }
+    }
+
+    /// The fields as an HTTP server takes them.
+    var pairs: [(name: String, value: String)] { lines.map { ($0.name, $0.value) } }
+
+    static func + (fields: HTTPFields, more: HTTPFields) -> HTTPFields {
+        var fields = fields
+        fields.lines += more.lines
+        return fields
+    }
+
+    /// Returns the fields with others added, which replace those of the same name.
+    func replacing(with others: HTTPFields) -> HTTPFields {
+        if others.lines.isEmpty { return self }
+        let names = Set(others.lines.map { $0.name.lowercased() })
+        var fields = self
+        fields.lines.removeAll { names.contains($0.name.lowercased()) }
+        return fields + others
+    }
 }
 
 /// What is known about a successful load when its response is created.
 package struct DeliveredProperties: Hashable, Sendable {
     /// The format and size of the image; `nil` for a cache miss and for something other than an
     /// image.
-    package var info: ImageInfo?
+    var info: ImageInfo?
     /// The requested image properties.
-    package var properties: ImageProperties?
+    var properties: ImageProperties?
     /// The size of the image in bytes; `nil` if there is none.
-    package var byteCount: Int?
-    package var digest: ContentDigest?
-    package var validity: Validity?
-    package var timings: StageTimings
+    var byteCount: Int?
+    var digest: ContentDigest?
+    var validity: Validity?
+    var timings = StageTimings()
     /// The tiers that had the image, or the original it was produced from; none if that was
     /// fetched.
-    package var tiers = CacheTypes.none
+    var tiers = CacheTypes.none
     /// Whether the bytes are a compressed SVG (`.svgz`).
-    package var isGzipped = false
+    var isGzipped = false
     /// Whether the source is damaged and pixels are missing.
-    package var isDamaged = false
+    var isDamaged = false
     /// The error because of which this is the fallback image.
-    package var fallbackFor: ImageError?
-
-    package init(
-        _ info: ImageInfo?, properties: ImageProperties? = nil, byteCount: Int?,
-        digest: ContentDigest? = nil, validity: Validity? = nil,
-        timings: StageTimings = StageTimings(), fallbackFor: ImageError? = nil
-    ) {
-        (self.info, self.properties, self.byteCount) = (info, properties, byteCount)
-        (self.digest, self.validity) = (digest, validity)
-        (self.timings, self.fallbackFor) = (timings, fallbackFor)
-    }
-
-    /// The format; `nil` for an unknown format.
-    package var format: ImageFormat? { info?.format }
+    var fallbackFor: ImageError?
 }
 
 extension StageTimings {
@@ -172,38 +179,35 @@ package enum FileDisposition {
 /// Header fields that the operator adds to all responses (imgproxy's
 /// `IMGPROXY_CUSTOM_RESPONSE_HEADERS`).
 package struct ResponseHeaders: Hashable, Sendable {
-    private let fields: [AnswerHead.Field]
+    private(set) var fields: HTTPFields = [:]
 
     /// The maximum number of fields per listener.
     package static let countMax = 32
     /// The maximum total size in bytes.
     package static let bytesMax = 4_096
 
-    /// Creates an empty set.
-    package init() { fields = [] }
+    /// Sets no fields.
+    init() {}
 
     /// Parses `NAME=VALUE` fields, separated by line breaks or imgproxy's `\;`. Throws for invalid
     /// fields and for fields that the gateway generates itself.
-    package init(_ text: String) throws(GrammarError) {
+    init(_ text: String) throws(GrammarError) {
         let lines = text.replacing("\\;", with: "\n").split(whereSeparator: \.isNewline)
-        var fields: [AnswerHead.Field] = []
-        for line in lines { fields.append(try Self.field(line)) }
+        for line in lines { fields = fields + (try Self.field(line)) }
         try require(
-            !fields.isEmpty && fields.count <= Self.countMax && text.utf8.count <= Self.bytesMax,
+            (1...Self.countMax).contains(lines.count) && text.utf8.count <= Self.bytesMax,
             "expected 1 to \(Self.countMax) headers with \(Self.bytesMax) bytes in total")
-        self.fields = fields
     }
 
-    private static func field(_ line: Substring) throws(GrammarError) -> AnswerHead.Field {
+    private static func field(_ line: Substring) throws(GrammarError) -> HTTPFields {
         let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let (name, value) = (
-            String(parts[0].trimmedOfBlanks), String((parts.last ?? "").trimmedOfBlanks)
-        )
+            .map { String($0.trimmedOfBlanks) }
+        let (name, value) = (parts[0], parts.last ?? "")
         try require(
             parts.count == 2 && !value.isEmpty && HTTPHeader(name: name, value: value).isValid,
             "'\(line.prefix(60))' is not a header: use NAME=VALUE, separated by \\;")
         try require(!own.contains(name.lowercased()), "\(name) is set by the server: leave it out")
-        return AnswerHead.Field(name, value)
+        return HTTPFields(dictionaryLiteral: (name, value))
     }
 
     /// Fields that determine the body, its caching and what browsers may do with it.
@@ -214,24 +218,14 @@ package struct ResponseHeaders: Hashable, Sendable {
         "last-modified", "location", "repr-digest", "retry-after", "trailer", "transfer-encoding",
         "upgrade", "vary", "www-authenticate", "x-content-type-options",
     ]
-
-    /// Returns a head with these fields, replacing those of the same name.
-    func added(to head: AnswerHead) -> AnswerHead {
-        guard !fields.isEmpty else { return head }
-        var head = head
-        let names = Set(fields.map { $0.name.lowercased() })
-        head.fields.removeAll { names.contains($0.name.lowercased()) }
-        head.fields += fields
-        return head
-    }
 }
 
 /// The origins whose pages may read responses (Fetch standard, section 3.2).
 package struct CrossOriginAccess: Hashable, Sendable {
-    private let origins: [String]
+    private var origins: [String] = []
 
     /// Allows no other origins.
-    package init() { origins = [] }
+    init() {}
 
     /// Parses `*` or a comma-separated list of origins such as `https://example.com`; returns `nil`
     /// for other texts.
@@ -261,33 +255,17 @@ package struct CrossOriginAccess: Hashable, Sendable {
         varies ? origins.first { $0 == origin } : origins.first
     }
 
-    /// Returns a head with the CORS fields.
-    package func added(to head: AnswerHead, origin: String?) -> AnswerHead {
-        guard !isNone else { return head }
-        var head = head
-        if varies { head.vary(on: "Origin") }
-        guard let granted = granted(to: origin) else { return head }
-        head.fields += [
-            AnswerHead.Field("Access-Control-Allow-Origin", granted),
-            AnswerHead.Field("Timing-Allow-Origin", granted),
-            AnswerHead.Field(
-                "Access-Control-Expose-Headers",
+    /// Returns fields with those of CORS.
+    package func added(to fields: HTTPFields, origin: String?) -> HTTPFields {
+        var fields = fields
+        if varies { fields.vary(on: "Origin") }
+        guard let granted = granted(to: origin) else { return fields }
+        return fields + [
+            "Access-Control-Allow-Origin": granted, "Timing-Allow-Origin": granted,
+            "Access-Control-Expose-Headers":
                 "Content-Length, ETag, Retry-After, Server-Timing, traceparent, X-Cache, "
-                    + "X-Imagebus-Damaged, X-Imagebus-Error, X-Imagebus-Fallback, "
-                    + "X-Imagebus-Still-Of, X-Request-Id"),
+                + "X-Imagebus-Damaged, X-Imagebus-Error, X-Imagebus-Fallback, "
+                + "X-Imagebus-Still-Of, X-Request-Id",
         ]
-        return head
-    }
-}
-
-extension AnswerHead {
-    /// Adds a request field to `Vary`.
-    fileprivate mutating func vary(on name: String) {
-        guard let place = fields.firstIndex(where: { $0.name == "Vary" }) else {
-            fields.append(Field("Vary", name))
-            return
-        }
-        guard fields[place].value != "*" else { return }
-        fields[place] = Field("Vary", "\(fields[place].value), \(name)")
     }
 }
