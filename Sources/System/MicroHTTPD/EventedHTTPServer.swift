@@ -442,8 +442,6 @@ public final class EventedExchange {
         if header("Transfer-Encoding") != nil { return true }
         return header("Content-Length").map { $0.contains { $0 != "0" } } ?? false
     }
-
-    var socket: Int32 { cmicrohttpd_socket(connection.pointer) }
 }
 
 /// A reply of an `EventedHTTPServer`.

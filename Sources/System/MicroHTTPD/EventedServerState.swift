@@ -162,9 +162,8 @@ final class EventedServerState {
         for connection in connections.values where connection.readsHead {
             guard cmicrohttpd_head_bytes(connection.pointer) > 0 else { continue }
             connection.readsHead = false
-            let answer = RefusedHead(
-                length: FieldLines.value(of: "Content-Length", on: connection.pointer)
-            ).bytes
+            let answer = RefusedHead.answer(
+                length: FieldLines.value(of: "Content-Length", on: connection.pointer))
             let socket = cmicrohttpd_socket(connection.pointer)
             cmicrohttpd_end_with(socket, answer, answer.count)
         }

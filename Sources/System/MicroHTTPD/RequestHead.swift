@@ -317,36 +317,28 @@ extension HeadError {
 
 /// The answer, as bytes, to a head that libmicrohttpd has read and refuses: there is no exchange
 /// that could be answered.
-struct RefusedHead {
-    private let status: String
-
-    /// Determines the error from the head's Content-Length value, if there is one.
-    init(length: String?) {
-        guard let length else {
-            status = "431 Request Header Fields Too Large"
-            return
-        }
-        let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        if !isNumber {
-            status = "400 Bad Request"
-        } else if UInt64(length) == nil || UInt64(length) == .max {
-            status = "413 Content Too Large"
-        } else {
-            status = "431 Request Header Fields Too Large"
-        }
-    }
-
-    /// The answer without a body, since it's unknown whether the request is a HEAD.
-    var bytes: [UInt8] {
+enum RefusedHead {
+    /// Returns the answer for the head's Content-Length value, if there is one. It has no body,
+    /// since it's unknown whether the request is a HEAD.
+    static func answer(length: String?) -> [UInt8] {
         Array(
             """
-            HTTP/1.1 \(status)\r
+            HTTP/1.1 \(status(length: length))\r
             Cache-Control: no-store\r
             Connection: close\r
             Content-Length: 0\r
             \r
 
             """.utf8)
+    }
+
+    private static func status(length: String?) -> String {
+        guard let length else { return "431 Request Header Fields Too Large" }
+        guard !length.isEmpty, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return "400 Bad Request"
+        }
+        let isTooLarge = UInt64(length).map { $0 == .max } ?? true
+        return isTooLarge ? "413 Content Too Large" : "431 Request Header Fields Too Large"
     }
 }
 

@@ -14,9 +14,7 @@ package enum NextStep: Hashable, Sendable {
 
 /// Decides how to respond to the result of a load. Pure: uses neither sockets nor a clock.
 package struct AnswerMaker: Sendable {
-    private let settings: WebFrontSettings
-
-    package init(_ settings: WebFrontSettings) { self.settings = settings }
+    let settings: WebFrontSettings
 
     /// - Parameter now: The current time in milliseconds since 1970.
     package func nextStep(

@@ -86,8 +86,6 @@ package struct PropertiesSettings: Sendable {
     /// The URL of this listener as seen by clients, without a trailing slash; `nil` derives it from
     /// `Host`, with http.
     package var publicURL: String?
-
-    package init(_ form: PropertiesForm = .plain) { self.form = form }
 }
 
 extension JSONObject {

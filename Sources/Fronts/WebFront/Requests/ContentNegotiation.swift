@@ -125,8 +125,6 @@ package struct HintSettings: Sendable {
     /// The grammar for clients that save data, if a preset applies to them.
     package var savingGrammar: (any URLGrammar)?
 
-    package init() {}
-
     /// The fields for the width, the newer name first.
     package static let ofWidth = ["Sec-CH-Width", "Width"]
     /// The fields for the pixel ratio.

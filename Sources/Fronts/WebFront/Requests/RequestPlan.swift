@@ -234,12 +234,12 @@ extension TransformStep {
 /// (SEMANTICS §14.11).
 package struct PassedHeaders: Hashable, Sendable {
     /// The names as specified by the operator.
-    private let names: [String]
+    private var names: [String] = []
     /// The sources that receive them; `nil` for all.
-    private let sources: [SourcePattern]?
+    private var sources: [SourcePattern]?
 
     /// Passes no fields.
-    package init() { (names, sources) = ([], nil) }
+    init() {}
 
     /// Parses comma-separated names, with patterns for the sources that receive them. Throws for a
     /// field that the loader sets itself, and for a field that may contain credentials if the

@@ -14,9 +14,9 @@ package struct HTTPClientShares: Hashable, Sendable {
     package private(set) var total = 0
     private var held: [UInt64: Int] = [:]
 
-    private static let heldPerFree = 3
+    init(most: Int) { self.most = most }
 
-    package init(most: Int) { self.most = most }
+    private static let heldPerFree = 3
 
     /// Whether a client may take more.
     package enum Verdict: Hashable, Sendable {
@@ -61,10 +61,6 @@ package struct UnreadAnswers: Hashable, Sendable {
         /// The bytes kept in memory, possibly more than are sent.
         let bytes: Int
         let httpClient: UInt64
-
-        package init(body: ObjectIdentifier, bytes: Int, httpClient: UInt64) {
-            (self.body, self.bytes, self.httpClient) = (body, bytes, httpClient)
-        }
     }
 
     private var shares: HTTPClientShares

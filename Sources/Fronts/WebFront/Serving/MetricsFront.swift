@@ -122,56 +122,53 @@ package struct FrontMetrics: Hashable, Sendable {
     package var text: String { families.map(\.text).joined() }
 
     private var families: [MetricFamily] {
-        var answered = MetricFamily(
-            "imagebus_gateway_requests_total", .counter,
-            "Completed requests by status.")
-        for (status, count) in requests.byStatus {
-            answered.add(count, [("status", "\(status)")])
-        }
         var durations = MetricFamily(
             "imagebus_gateway_request_duration_seconds", .histogram,
             "Time from the end of the request head to the end of the response.")
         durations.add(requests.durations)
         return [
-            answered,
             metric(
-                "not_modified_total", requests.notModified,
-                "Requests answered with 304, included in the requests."),
+                "requests_total", "Completed requests by status.",
+                requests.byStatus.map { ($0.count, [("status", "\($0.status)")]) }),
             metric(
-                "abandoned_total", requests.abandoned,
-                "Requests abandoned by the client before the response was ready."),
-            metric("sent_bytes_total", requests.bytes, "Body bytes sent."),
-            metric("in_flight", requests.inProgress, "Requests in progress.", .gauge),
-            metric("connections", connections, "Open connections.", .gauge),
+                "not_modified_total", "Requests answered with 304, included in the requests.",
+                [(requests.notModified, [])]),
             metric(
-                "refused_connections_total", refusedConnections,
-                "Connections closed because of the limit per address."),
+                "abandoned_total",
+                "Requests abandoned by the client before the response was ready.",
+                [(requests.abandoned, [])]),
+            metric("sent_bytes_total", "Body bytes sent.", [(requests.bytes, [])]),
+            metric("in_flight", "Requests in progress.", gauge: requests.inProgress),
+            metric("connections", "Open connections.", gauge: connections),
             metric(
-                "unread_bytes", unread.bytes, "Response bytes not read by clients yet.",
-                .gauge),
-            refusedAnswers,
+                "refused_connections_total", "Connections closed because of the limit per address.",
+                [(refusedConnections, [])]),
             metric(
-                "slow_readers_total", slowReaders,
-                "Connections closed because clients read too slowly."),
+                "unread_bytes", "Response bytes not read by clients yet.", gauge: unread.bytes),
+            metric(
+                "refused_answers_total",
+                "Responses refused because a client or all clients had too much unread data.",
+                [
+                    (unread.refusedOfHTTPClients, [("limit", "client")]),
+                    (unread.refusedOfAll, [("limit", "all")]),
+                ]),
+            metric(
+                "slow_readers_total", "Connections closed because clients read too slowly.",
+                [(slowReaders, [])]),
             durations,
         ]
     }
 
-    private var refusedAnswers: MetricFamily {
-        var family = MetricFamily(
-            "imagebus_gateway_refused_answers_total", .counter,
-            "Responses refused because a client or all clients had too much unread data.")
-        family.add(unread.refusedOfHTTPClients, [("limit", "client")])
-        family.add(unread.refusedOfAll, [("limit", "all")])
-        return family
+    private func metric(_ name: String, _ help: String, gauge value: Int) -> MetricFamily {
+        metric(name, help, [(UInt64(clamping: value), [])], .gauge)
     }
 
     private func metric(
-        _ name: String, _ value: some FixedWidthInteger, _ help: String,
+        _ name: String, _ help: String, _ samples: [(UInt64, MetricFamily.Labels)],
         _ kind: MetricFamily.Kind = .counter
     ) -> MetricFamily {
         var family = MetricFamily("imagebus_gateway_\(name)", kind, help)
-        family.add(UInt64(clamping: value))
+        for (value, labels) in samples { family.add(value, labels) }
         return family
     }
 }

@@ -79,14 +79,10 @@ package final class OpenRequests {
         at now: Instant
     ) {
         let status = end == .complete ? exchange.answered?.status : nil
-        guard let log, !request.isHealthCheck || status ?? 0 >= 400 else { return }
-        log.write(
-            AccessLog.Line(
-                method: exchange.method, target: exchange.target, source: request.source,
-                peer: request.peer.text, client: request.client, status: status,
-                error: request.error, cache: request.cache, ids: request.ids,
-                token: request.token, bytes: status == nil ? 0 : bytes,
-                microseconds: request.begun.microseconds(to: now)))
+        guard !request.isHealthCheck || status ?? 0 >= 400 else { return }
+        log?.write(
+            request, exchange.method, exchange.target, status: status,
+            bytes: status == nil ? 0 : bytes, microseconds: request.begun.microseconds(to: now))
     }
 }
 
@@ -160,54 +156,29 @@ package struct AccessLog: Sendable {
     private let log: Log
     package var pathPrefix = ""
 
-    /// The logged properties of a completed request.
-    package struct Line: Hashable, Sendable {
-        package var method: String
-        package var target: String
-        /// The URL of the requested image; `nil` if the target wasn't parsed.
-        package var source: String?
-        package var peer: String
-        /// The client as named by a trusted proxy; `nil` if it is the peer.
-        package var client: String?
-        /// The status; `nil` if the peer disconnected early.
-        package var status: UInt16?
-        /// The name of the reported error.
-        package var error: String?
-        /// Where the image came from.
-        package var cache: CacheResult?
-        /// The identifiers of the request; `nil` if it needed none.
-        package var ids: RequestIDs?
-        /// The number of the upload token it presented, counted from 1.
-        package var token: Int?
-        /// The size of the body.
-        package var bytes: Int
-        package var microseconds: Int64
-    }
-
     /// Writes to a JSON log at level info.
-    package init(_ log: Log) { self.log = log }
+    init(_ log: Log) { self.log = log }
 
-    package func write(_ line: Line) {
-        log.write(.info, "request", fields: fields(of: line))
-    }
-
-    private func fields(of line: Line) -> [(String, LogValue)] {
+    /// - Parameter status: The status; `nil` if the peer disconnected early.
+    func write(
+        _ request: OpenRequest, _ method: String, _ target: String, status: UInt16?, bytes: Int,
+        microseconds: Int64
+    ) {
+        let peer = request.peer.text
         var fields: [(String, LogValue)] = [
-            ("method", .string(Self.word(line.method))),
-            ("path", .string(path(of: line.target))),
-            ("source", .string(line.source.map { ReducedPath.source($0) } ?? "")),
-            ("status", line.status.map { LogValue($0) } ?? .string("left")),
-            ("bytes", LogValue(line.bytes)),
-            ("milliseconds", .milliseconds(line.microseconds)), ("peer", .string(line.peer)),
-            ("client", .string(line.client ?? line.peer)),
+            ("method", .string(Self.word(method))), ("path", .string(path(of: target))),
+            ("source", .string(request.source.map { ReducedPath.source($0) } ?? "")),
+            ("status", status.map { LogValue($0) } ?? .string("left")),
+            ("bytes", LogValue(bytes)), ("milliseconds", .milliseconds(microseconds)),
+            ("peer", .string(peer)), ("client", .string(request.client ?? peer)),
         ]
-        if let error = line.error { fields.append(("error", .string(error))) }
-        if let cache = line.cache { fields.append(("cache", .string(cache.rawValue))) }
-        if let ids = line.ids {
+        if let error = request.error { fields.append(("error", .string(error))) }
+        if let cache = request.cache { fields.append(("cache", .string(cache.rawValue))) }
+        if let ids = request.ids {
             fields += ids.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
         }
-        if let token = line.token { fields.append(("token", LogValue(token))) }
-        return fields
+        if let token = request.token { fields.append(("token", LogValue(token))) }
+        log.write(.info, "request", fields: fields)
     }
 
     /// Returns the reduced path. The path prefix is kept, because it precedes the signature.

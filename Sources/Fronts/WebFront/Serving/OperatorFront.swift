@@ -197,11 +197,6 @@ package struct OperatorSettings: Sendable {
 
     /// The maximum size of a request body in bytes.
     package static let bodyBytesMax = 16 << 10
-
-    /// Creates settings with these tokens.
-    package init(_ tokens: BearerTokens, _ grammar: any URLGrammar) {
-        (self.tokens, self.grammar) = (tokens, grammar)
-    }
 }
 
 /// A removal requested over HTTP. Pure: uses neither sockets nor a clock.

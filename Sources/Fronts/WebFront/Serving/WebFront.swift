@@ -15,8 +15,6 @@ package final class WebFront: EventedHandler {
     private var maker: AnswerMaker
     private let client: ImagebusClient
     private let log: Log
-    private let httpClients = HTTPClientNumbers()
-    private var random = IDSource()
     private let hot = HotAnswers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
@@ -68,7 +66,7 @@ package final class WebFront: EventedHandler {
         _ settings: WebFrontSettings, client: ImagebusClient, log: Log
     ) throws(Errno) {
         (self.settings, self.client, self.log) = (settings, client, log)
-        (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
+        (reader, maker) = (RequestReader(settings), AnswerMaker(settings: settings))
         // The access log is JSON regardless of the format of other log lines.
         let requestLog = log.with(level: .info, format: .json)
         var accessLog = settings.logsRequests ? AccessLog(requestLog) : nil
@@ -90,7 +88,7 @@ package final class WebFront: EventedHandler {
     /// Uses other settings for later requests, for instance new keys.
     package func replace(_ settings: WebFrontSettings) {
         self.settings = settings
-        (reader, maker) = (RequestReader(settings), AnswerMaker(settings))
+        (reader, maker) = (RequestReader(settings), AnswerMaker(settings: settings))
         hot.forgetAll()
         hasWarnedOfFallback = false
     }
@@ -155,15 +153,17 @@ package final class WebFront: EventedHandler {
         return client
     }
 
+    /// Returns the number of the client; never 0, which means no particular client. Hashes can't be
+    /// predicted from outside. Otherwise an attacker could provoke collisions and share another
+    /// client's turns.
     private func httpClient(of exchange: EventedExchange) -> UInt64 {
-        httpClients.number(of: client(of: exchange))
+        max(1, UInt64(bitPattern: Int64(client(of: exchange).hashValue)))
     }
 
     /// Returns the identifiers of a request used in logs.
     private func ids(of exchange: EventedExchange) -> RequestIDs {
         if let known = exchange.open?.ids { return known }
-        let ids = settings.edge.ids(
-            of: exchange.peer, { exchange.header($0) }, orGeneratedFrom: &random)
+        let ids = settings.edge.ids(of: exchange.peer) { exchange.header($0) }
         exchange.open?.ids = ids
         return ids
     }
@@ -478,20 +478,5 @@ struct ReportedReasons {
         let text = String(decoding: reason.utf8.prefix(Self.bytesMax), as: UTF8.self)
         guard known.count < Self.countMax, known.insert(text).inserted else { return nil }
         return text
-    }
-}
-
-/// Assigns numbers to HTTP clients (`httpClient`) that can't be predicted from outside. Otherwise
-/// an attacker could provoke collisions and share another client's turns.
-package struct HTTPClientNumbers: Sendable {
-    private let salt = UInt64.random(in: 1 ... .max)
-
-    /// Returns the same number for the same text within this process; never 0, which means no
-    /// particular client.
-    package func number(of text: String) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(salt)
-        hasher.combine(text)
-        return max(1, UInt64(bitPattern: Int64(hasher.finalize())))
     }
 }

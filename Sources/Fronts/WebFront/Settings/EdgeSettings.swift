@@ -63,7 +63,7 @@ package struct TrustedNetworks: Hashable, Sendable {
     private static let countMax = 64
 
     /// Trusts no peers.
-    package init() {}
+    init() {}
 
     /// Parses comma-separated networks such as `10.0.0.0/8,2001:db8::/32`, single addresses, and
     /// `unix` for peers on a Unix socket; returns `nil` for other texts.
@@ -207,49 +207,22 @@ package struct RequestIDs: Hashable, Sendable {
 }
 
 extension EdgeSettings {
-    /// Returns the identifiers of a request: those of a trusted proxy, or generated ones if it
-    /// sends none or invalid ones.
-    package func ids(
-        of peer: PeerAddress, _ field: (String) -> String?, orGeneratedFrom random: inout IDSource
-    ) -> RequestIDs {
+    /// Returns the identifiers of a request: those of a trusted proxy, or random ones if it sends
+    /// none or invalid ones.
+    func ids(of peer: PeerAddress, _ field: (String) -> String?) -> RequestIDs {
         let isTrusted = trusted.contains(peer)
-        let request =
-            isTrusted ? field(RequestIDs.requestField).flatMap { RequestID(text: $0) } : nil
-        let trace =
-            isTrusted ? field(RequestIDs.traceField).flatMap { TraceContext(text: $0) } : nil
-        return RequestIDs(request: request ?? random.request(), trace: trace ?? random.trace())
-    }
-}
-
-/// Generates unpredictable request and trace IDs from the kernel's random numbers, fetched in
-/// batches.
-package struct IDSource: Sendable {
-    private var words: [UInt64] = []
-    private static let wordsMax = 256
-
-    /// Generates a request ID.
-    package mutating func request() -> RequestID { RequestID(identifier()) }
-
-    /// Generates a trace that is not sampled.
-    package mutating func trace() -> TraceContext {
-        while true {
-            if let trace = TraceContext(trace: identifier(), parent: word(), flags: 0) {
-                return trace
-            }
-        }
+        let request = isTrusted ? field(RequestIDs.requestField) : nil
+        let trace = isTrusted ? field(RequestIDs.traceField) : nil
+        return RequestIDs(
+            request: request.flatMap { RequestID(text: $0) } ?? RequestID(Self.randomIdentifier),
+            trace: trace.flatMap { TraceContext(text: $0) } ?? Self.randomTrace)
     }
 
-    private mutating func identifier() -> Identifier128 {
-        Identifier128(high: word(), low: word())
+    private static var randomIdentifier: Identifier128 {
+        Identifier128(high: Random.uint64(), low: Random.uint64())
     }
 
-    private mutating func word() -> UInt64 {
-        if words.isEmpty {
-            words = [UInt64](unsafeUninitializedCapacity: Self.wordsMax) { words, count in
-                Random.fill(UnsafeMutableRawBufferPointer(words))
-                count = Self.wordsMax
-            }
-        }
-        return words.removeLast()
+    private static var randomTrace: TraceContext {
+        TraceContext(trace: randomIdentifier, parent: Random.uint64(), flags: 0) ?? randomTrace
     }
 }

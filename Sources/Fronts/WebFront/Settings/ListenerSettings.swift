@@ -7,7 +7,7 @@ extension SettingsReader {
     /// Returns the settings of the listener.
     package func settings() throws -> WebFrontSettings {
         try check()
-        var front = WebFrontSettings(try grammar())
+        var front = WebFrontSettings(grammar: try grammar())
         front.metricsPlace = values[.metricsListen].flatMap { ListenPlace($0) }
         front.operatorPlace = values[.operatorListen].flatMap { ListenPlace($0) }
         front.offered = try offered() ?? front.offered
@@ -155,7 +155,7 @@ extension SettingsReader {
         if let place = values[.fallback] {
             let isURL = (try? SourceURL(place)) != nil
             front.fallback = FallbackSettings(
-                try isURL ? .url(place) : .bytes(contents(of: .fallback) ?? []))
+                image: try isURL ? .url(place) : .bytes(contents(of: .fallback) ?? []))
         }
         let causes = try read(
             .fallbackFor,
@@ -187,7 +187,8 @@ extension SettingsReader {
             guard listener.isSigned else {
                 throw fault(.postTokens, "IIIF does not support uploads")
             }
-            front.uploads = UploadSettings(tokens: tokens, try grammar(for: .uploads))
+            front.uploads = UploadSettings(
+                grammar: try grammar(for: .uploads), tokens: tokens)
         }
         front.operators = try tokens(.operatorTokens)
         guard front.operatorPlace != nil else { return }
@@ -196,8 +197,8 @@ extension SettingsReader {
                 "--operator-listen requires --operator-tokens FILE, the tokens for removing "
                     + "entries")
         }
-        front.removals = OperatorSettings(tokens, try grammar(for: .removals))
-        front.removals?.pathPrefix = front.pathPrefix
+        front.removals = OperatorSettings(
+            tokens: tokens, grammar: try grammar(for: .removals), pathPrefix: front.pathPrefix)
     }
 
     /// Returns the tokens in the file named by a setting; `nil` if it isn't set.

@@ -83,8 +83,6 @@ package struct WebFrontSettings: Sendable {
     /// Whether each request is logged.
     package var logsRequests = false
 
-    package init(_ grammar: any URLGrammar) { self.grammar = grammar }
-
     /// Returns a text with option names replaced by those that the operator uses.
     package func named(_ text: String) -> String { isServed ? GatewaySetting.served(text) : text }
 }
@@ -141,8 +139,6 @@ package struct FallbackSettings: Hashable, Sendable {
     package var image: Image
     package var causes = Causes.usual
 
-    package init(_ image: Image) { self.image = image }
-
     /// The errors for which the fallback is used.
     package struct Causes: Hashable, Sendable {
         /// The statuses that would be sent otherwise.
@@ -154,27 +150,25 @@ package struct FallbackSettings: Hashable, Sendable {
         package static let usual = Causes(
             statuses: [404, 410, 415, 422, 502, 504], codes: [.invalidDownloadStatusCode])
 
-        private init(statuses: Set<UInt16>, codes: Set<ErrorCode>) {
-            (self.statuses, self.codes) = (statuses, codes)
-        }
-
-        /// Parses comma-separated statuses such as `404` and error names such as `badImageData`;
-        /// returns `nil` for other texts.
-        package init?(_ text: String) {
-            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-                if let status = UInt16(word), (400...599).contains(status) {
-                    statuses.insert(status)
-                } else if let code = ErrorCode.allCases.first(where: { "\($0)" == word }) {
-                    codes.insert(code)
-                } else {
-                    return nil
-                }
-            }
-        }
-
         package func contain(_ error: ImageError) -> Bool {
             codes.contains((error.firstFailure ?? error).code)
                 || statuses.contains(FailureStatus(error).status)
+        }
+    }
+}
+
+extension FallbackSettings.Causes {
+    /// Parses comma-separated statuses such as `404` and error names such as `badImageData`;
+    /// returns `nil` for other texts.
+    init?(_ text: String) {
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            if let status = UInt16(word), (400...599).contains(status) {
+                statuses.insert(status)
+            } else if let code = ErrorCode.allCases.first(where: { "\($0)" == word }) {
+                codes.insert(code)
+            } else {
+                return nil
+            }
         }
     }
 }
@@ -192,11 +186,6 @@ package struct UploadSettings: Sendable {
 
     /// The scheme of a source that refers to the body of the request.
     package static let scheme = "upload"
-
-    /// Creates settings with these tokens.
-    package init(tokens: BearerTokens, _ grammar: any URLGrammar) {
-        (self.tokens, self.grammar) = (tokens, grammar)
-    }
 }
 
 /// Bearer tokens in the `Authorization` field (RFC 6750 §2.1).
