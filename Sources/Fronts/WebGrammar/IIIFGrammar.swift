@@ -105,41 +105,37 @@ struct IIIFTemplate: Hashable, Sendable {
 
 /// The four parameters of an image, in order (IIIF Image API 3.0, section 4).
 struct IIIFParameters {
-    private let region: IIIFRegion
-    private let size: IIIFSize
+    /// The steps, in the order of the parameters.
+    private var steps: [TransformStep] = []
+    /// The minimum size before the rotation; `nil` for no minimum.
+    private var least: PixelSize?
+    private let format: ImageFormat
     /// Degrees clockwise, at least 0 and less than 360.
     private let angle: Double
-    private let isMirrored: Bool
-    private let isGray: Bool
-    private let format: ImageFormat
 
     /// Parses region, size, rotation, and quality with format.
     init(_ texts: [String]) throws(GrammarError) {
-        region = try IIIFRegion(texts[0])
-        size = try IIIFSize(texts[1])
-        (isMirrored, angle) = try Self.rotation(texts[2])
+        let region = try Self.region(texts[0])
+        let size = try Size(texts[1])
+        let (isMirrored, angle) = try Self.rotation(texts[2])
         guard let dot = texts[3].lastIndex(of: ".") else {
             throw .malformed("format", "missing: append .jpg to the quality")
         }
-        isGray = try Self.isGray(String(texts[3][..<dot]))
+        let isGray = try Self.isGray(String(texts[3][..<dot]))
         format = try Self.format(String(texts[3][texts[3].index(after: dot)...]))
-    }
-
-    /// Applies the parameters to a request, with steps in the order of the parameters.
-    func apply(to request: inout WebRequest) {
-        var steps: [TransformStep] = []
-        if region == .square {
-            steps += size.squareSteps
-        } else {
-            if let step = region.step { steps.append(step) }
-            if let step = size.step { steps.append(step) }
-        }
+        self.angle = angle
+        least = size.least
+        steps = texts[0] == "square" ? size.squareSteps : region + size.steps
         if isMirrored { steps.append(.flip(horizontal: true, vertical: false)) }
         if angle != 0 { steps.append(.rotate(Rotation(degreesClockwise: angle))) }
         if isGray { steps.append(.grayscale) }
+    }
+
+    /// Applies the parameters to a request.
+    func apply(to request: inout WebRequest) {
         request.image.steps = steps
         request.image.output.format = format
-        request.leastSize = size.least.flatMap(turned)
+        request.leastSize = least.flatMap(turned)
     }
 
     /// Returns a size as it appears in the rotated result: quarter turns exchange width and height;
@@ -152,183 +148,130 @@ struct IIIFParameters {
         }
     }
 
+    /// Returns the steps that extract a region (section 4.1): none for the full image, or for the
+    /// square, whose steps depend on the size.
+    private static func region(_ text: String) throws(GrammarError) -> [TransformStep] {
+        if text == "full" || text == "square" { return [] }
+        let isPercent = text.hasPrefix("pct:")
+        let numbers = isPercent ? String(text.dropFirst(4)) : text
+        let arguments = OptionArguments("region", numbers.split(","))
+        try arguments.require(
+            arguments.values.count == 4,
+            "\(arguments.shown(numbers)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
+        guard isPercent else {
+            let corner = try arguments.wholes(0..<2, in: 0...RequestSides.most)
+            let size = try arguments.wholes(2..<4, in: 1...RequestSides.most)
+            let box = PixelSize(width: size[0], height: size[1])
+            return [.crop(PixelRect(x: corner[0], y: corner[1], size: box))]
+        }
+        var sides: [Double] = []
+        for place in 0..<4 {
+            sides.append(try arguments.needed(arguments.decimal(place, in: 0...100)))
+        }
+        try arguments.require(
+            sides[0] < 100 && sides[1] < 100 && sides[2] > 0 && sides[3] > 0,
+            "the region is empty or outside the image")
+        let (x, y) = (sides[0], sides[1])
+        let (width, height) = (min(sides[2], 100 - x), min(sides[3], 100 - y))
+        if (width, height) == (100, 100) { return [] }
+        return [
+            .cropTo(
+                RelativeSize(width: .percent(width), height: .percent(height)),
+                .point(x: (x + width / 2) / 100, y: (y + height / 2) / 100))
+        ]
+    }
+
     private static func rotation(
         _ text: String
     ) throws(GrammarError) -> (isMirrored: Bool, angle: Double) {
         let isMirrored = text.hasPrefix("!")
         let number = isMirrored ? String(text.dropFirst()) : text
         let arguments = OptionArguments("rotation", [number])
-        try require(
-            number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
-            "invalid rotation: use 0 to 360, optionally prefixed by !", of: "rotation")
+        try arguments.require(
+            number.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E },
+            "invalid rotation: use 0 to 360, optionally prefixed by !")
         let angle = try arguments.needed(arguments.decimal(0, in: 0...360))
         return (isMirrored, angle == 360 ? 0 : angle)
     }
 
     private static func isGray(_ text: String) throws(GrammarError) -> Bool {
-        switch text {
-        case "default", "color": return false
-        case "gray": return true
-        case "bitonal":
-            // Unsupported values result in 400 (IIIF Image API 3.0, section 4.4).
-            throw .malformed("quality", "bitonal is not supported: use gray")
-        default:
-            let arguments = OptionArguments("quality", [text])
-            throw .malformed("quality", "\(arguments.shown(text)) is not default, color or gray")
-        }
+        let arguments = OptionArguments("quality", [text])
+        // Unsupported values result in 400 (section 4.4).
+        try arguments.require(text != "bitonal", "bitonal is not supported: use gray")
+        try arguments.require(
+            ["default", "color", "gray"].contains(text),
+            "\(arguments.shown(text)) is not default, color or gray")
+        return text == "gray"
     }
 
     private static func format(_ text: String) throws(GrammarError) -> ImageFormat {
         let arguments = OptionArguments("format", [text])
-        guard let format = ImageFormat(fileExtension: text), text == text.lowercased() else {
-            throw .malformed(
-                "format", "\(arguments.shown(text)) is invalid: use jpg, png, webp or gif")
-        }
-        guard format.isEncodable else {
-            // Likewise for formats (section 4.5).
-            throw .malformed(
-                "format", "\(text) output is not supported: use jpg, png, webp, gif or tif")
-        }
+        let format = try arguments.needed(
+            text == text.lowercased() ? ImageFormat(fileExtension: text) : nil,
+            "\(arguments.shown(text)) is invalid: use jpg, png, webp or gif")
+        // Likewise for formats (section 4.5).
+        try arguments.require(
+            format.isEncodable, "\(text) output is not supported: use jpg, png, webp, gif or tif")
         return format
     }
-}
 
-/// The requested region of an image (IIIF Image API 3.0, section 4.1).
-enum IIIFRegion: Hashable {
-    case full
-    case square
-    case pixels(PixelRect)
-    /// In percent of width and height.
-    case percent(x: Double, y: Double, width: Double, height: Double)
+    /// The size to which a region is scaled (section 4.2).
+    private struct Size {
+        /// The exact size, or that of the box in which the result fits; a side of 0 is determined
+        /// by the aspect ratio. `nil` if no size in pixels is specified.
+        private var box: PixelSize?
+        private var isInside = false
+        private var percent = 100.0
+        /// Whether the region may be enlarged.
+        private let enlarges: Bool
 
-    init(_ text: String) throws(GrammarError) {
-        if text == "full" || text == "square" {
-            self = text == "full" ? .full : .square
-            return
+        init(_ text: String) throws(GrammarError) {
+            enlarges = text.hasPrefix("^")
+            let text = enlarges ? String(text.dropFirst()) : text
+            if text == "max" { return }
+            if text.hasPrefix("pct:") {
+                let arguments = OptionArguments("size", [String(text.dropFirst(4))])
+                let most = enlarges ? 10_000.0 : 100
+                percent = try arguments.needed(arguments.decimal(0, in: 0...most))
+                return try arguments.require(percent > 0, "the percentage must be above 0")
+            }
+            isInside = text.hasPrefix("!")
+            let sides = (isInside ? String(text.dropFirst()) : text).split(",")
+            let arguments = OptionArguments("size", sides)
+            try arguments.require(
+                sides.count == 2 && sides != ["", ""] && (!isInside || !sides.contains("")),
+                "\(arguments.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n")
+            let range = 1...RequestSides.most
+            box = PixelSize(
+                width: try arguments.whole(0, in: range) ?? 0,
+                height: try arguments.whole(1, in: range) ?? 0)
         }
-        let isPercent = text.hasPrefix("pct:")
-        let numbers = isPercent ? String(text.dropFirst(4)) : text
-        let arguments = OptionArguments("region", numbers.split(","))
-        try require(
-            arguments.values.count == 4,
-            "\(arguments.shown(numbers)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h",
-            of: "region")
-        self = isPercent ? try Self.percent(arguments) : try Self.pixels(arguments)
-    }
 
-    private static func percent(_ arguments: OptionArguments) throws(GrammarError) -> IIIFRegion {
-        var numbers: [Double] = []
-        for place in 0..<4 {
-            numbers.append(try arguments.needed(arguments.decimal(place, in: 0...100)))
+        /// The steps that scale the extracted region; none if its size is unchanged.
+        var steps: [TransformStep] {
+            if let box {
+                let isExact = !isInside && box.isPositive
+                return [.resize(box, isExact ? .stretch : .fit, enlarges: enlarges)]
+            }
+            let side = RelativeSize.Side.percent(percent)
+            let size = RelativeSize(width: side, height: side)
+            return percent == 100 ? [] : [.resizeTo(size, .stretch)]
         }
-        try require(
-            numbers[0] < 100 && numbers[1] < 100 && numbers[2] > 0 && numbers[3] > 0,
-            "the region is empty or outside the image", of: "region")
-        return .percent(
-            x: numbers[0], y: numbers[1], width: min(numbers[2], 100 - numbers[0]),
-            height: min(numbers[3], 100 - numbers[1]))
-    }
 
-    private static func pixels(_ arguments: OptionArguments) throws(GrammarError) -> IIIFRegion {
-        let corner = try arguments.wholes(0..<2, in: 0...RequestSides.most)
-        let size = try arguments.wholes(2..<4, in: 1...RequestSides.most)
-        return .pixels(
-            PixelRect(
-                x: corner[0], y: corner[1], size: PixelSize(width: size[0], height: size[1])))
-    }
-
-    /// The step that extracts the region; `nil` for the full image.
-    var step: TransformStep? {
-        switch self {
-        case .full, .percent(0, 0, 100, 100): nil
-        case .square: .cropRatio(AspectRatio(width: 1, height: 1), .center)
-        case .pixels(let rect): .crop(rect)
-        case .percent(let x, let y, let width, let height):
-            .cropTo(
-                RelativeSize(width: .percent(width), height: .percent(height)),
-                .point(x: (x + width / 2) / 100, y: (y + height / 2) / 100))
+        /// The steps that extract the largest centered square and scale it: a square box is
+        /// filled, and for another box, the result is stretched.
+        var squareSteps: [TransformStep] {
+            guard let box else {
+                return [.cropRatio(AspectRatio(width: 1, height: 1), .center)] + steps
+            }
+            let side =
+                isInside ? min(box.width, box.height) : max(box.width, box.height)
+            let square = PixelSize(width: side, height: side)
+            let isSquare = isInside || box == square || !box.isPositive
+            return [.resize(square, .fill, enlarges: enlarges)] + (isSquare ? [] : steps)
         }
-    }
-}
 
-/// The size to which a region is scaled (IIIF Image API 3.0, section 4.2).
-struct IIIFSize: Hashable {
-    /// The form of the parameter.
-    enum Form: Hashable {
-        /// Unchanged.
-        case max
-        /// An exact size; a side of 0 is determined by the aspect ratio.
-        case exact(PixelSize)
-        /// The largest size that fits inside a box.
-        case inside(PixelSize)
-        /// In percent.
-        case percent(Double)
-    }
-
-    let form: Form
-    /// Whether the region may be enlarged.
-    let enlarges: Bool
-
-    init(_ text: String) throws(GrammarError) {
-        enlarges = text.hasPrefix("^")
-        form = try Self.form(enlarges ? String(text.dropFirst()) : text, enlarges)
-    }
-
-    private static func form(_ text: String, _ enlarges: Bool) throws(GrammarError) -> Form {
-        if text == "max" { return .max }
-        if text.hasPrefix("pct:") {
-            let arguments = OptionArguments("size", [String(text.dropFirst(4))])
-            let most = enlarges ? 10_000.0 : 100
-            let number = try arguments.needed(arguments.decimal(0, in: 0...most))
-            try require(number > 0, "the percentage must be above 0", of: "size")
-            return number == 100 ? .max : .percent(number)
-        }
-        let isInside = text.hasPrefix("!")
-        let sides = (isInside ? String(text.dropFirst()) : text).split(",")
-        let arguments = OptionArguments("size", sides)
-        let range = 1...RequestSides.most
-        try require(
-            sides.count == 2 && sides != ["", ""] && (!isInside || !sides.contains("")),
-            "\(arguments.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n",
-            of: "size")
-        let box = PixelSize(
-            width: try arguments.whole(0, in: range) ?? 0,
-            height: try arguments.whole(1, in: range) ?? 0)
-        return isInside ? .inside(box) : .exact(box)
-    }
-
-    /// The step that scales the extracted region; `nil` if its size is unchanged.
-    var step: TransformStep? {
-        switch form {
-        case .max: nil
-        case .exact(let box) where box.isPositive: .resize(box, .stretch, enlarges: enlarges)
-        case .exact(let box): .resize(box, .fit, enlarges: enlarges)
-        case .inside(let box): .resize(box, .fit, enlarges: enlarges)
-        case .percent(let number):
-            .resizeTo(RelativeSize(width: .percent(number), height: .percent(number)), .stretch)
-        }
-    }
-
-    /// The steps that extract the largest centered square and scale it: a square box is filled, and
-    /// for another box, the result is stretched.
-    var squareSteps: [TransformStep] {
-        switch form {
-        case .max, .percent: return [IIIFRegion.square.step, step].compactMap { $0 }
-        case .inside(let box): return [square(min(box.width, box.height))]
-        case .exact(let box):
-            let first = square(max(box.width, box.height))
-            let isSquare = box.width == box.height || !box.isPositive
-            return isSquare ? [first] : [first, .resize(box, .stretch, enlarges: enlarges)]
-        }
-    }
-
-    private func square(_ side: Int) -> TransformStep {
-        .resize(PixelSize(width: side, height: side), .fill, enlarges: enlarges)
-    }
-
-    /// The minimum size of the result if it must not be enlarged: a smaller source is an error.
-    var least: PixelSize? {
-        guard !enlarges, case .exact(let box) = form else { return nil }
-        return box
+        /// The minimum size of the result if it must not be enlarged: a smaller source is an error.
+        var least: PixelSize? { enlarges || isInside ? nil : box }
     }
 }

@@ -75,7 +75,7 @@ struct ImgproxyOptions: Sendable {
                 "unknown option: see the list of options", of: name)
             throw .notOffered(name, "this imgproxy option is not supported")
         }
-        try option.apply(&self, arguments)
+        try option.apply(to: &self, arguments)
     }
 }
 
@@ -110,8 +110,7 @@ extension ImgproxyOptions {
     }
 
     mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
-        let word = try arguments.needed(Optional(try arguments.only()))
-        format = try Self.format(word, arguments)
+        format = try Self.format(arguments.values.first ?? "", arguments)
     }
 }
 
@@ -144,16 +143,14 @@ enum ImgproxyOption {
     private static let sides = 0...RequestSides.most
 
     private static let sizes: [Option] = [
-        Option("resize", "rs") { options, arguments throws(GrammarError) in
-            try arguments.atMost(8)
+        Option("resize", "rs", most: 8) { options, arguments throws(GrammarError) in
             if arguments[0] != nil { try options.applyMode(arguments, at: 0) }
             try options.applySize(arguments.dropFirst(1))
         },
         Option("size", "s") { options, arguments throws(GrammarError) in
             try options.applySize(arguments)
         },
-        Option("resizing_type", "rt") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Option("resizing_type", "rt", most: 1) { options, arguments throws(GrammarError) in
             try options.applyMode(arguments, at: 0)
         },
         // A side of 0 is determined by the other one.
@@ -161,8 +158,7 @@ enum ImgproxyOption {
         .whole("height", "h", in: sides) { $0.height = $1 },
         .whole("min-width", "mw", in: sides) { $0.leastWidth = $1 },
         .whole("min-height", "mh", in: sides) { $0.leastHeight = $1 },
-        Option("zoom", "z") { options, arguments throws(GrammarError) in
-            try arguments.atMost(2)
+        Option("zoom", "z", most: 2) { options, arguments throws(GrammarError) in
             let range = 0.01...100.0
             let across = try arguments.needed(arguments.decimal(0, in: range))
             options.zoom = (across, try arguments.decimal(1, in: range) ?? across)
@@ -183,8 +179,7 @@ enum ImgproxyOption {
             options.gravity = try ImgproxyGravity(arguments, for: .cut)
         },
         // `WIDTH:HEIGHT:GRAVITY…`.
-        Option("crop", "c") { options, arguments throws(GrammarError) in
-            try arguments.atMost(5)
+        Option("crop", "c", most: 5) { options, arguments throws(GrammarError) in
             let sides = 0...Double(RequestSides.most)
             let rest = arguments.dropFirst(2)
             options.crop = ImgproxyCrop(
@@ -194,8 +189,7 @@ enum ImgproxyOption {
                 gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
         },
         // `THRESHOLD:COLOR:EQUAL_HOR:EQUAL_VER`.
-        Option("trim", "t") { options, arguments throws(GrammarError) in
-            try arguments.atMost(4)
+        Option("trim", "t", most: 4) { options, arguments throws(GrammarError) in
             let isAcross = try arguments.flag(2) ?? false
             let isDown = try arguments.flag(3) ?? false
             try arguments.requireSupported(
@@ -206,8 +200,7 @@ enum ImgproxyOption {
             }
         },
         // `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
-        Option("padding", "pd") { options, arguments throws(GrammarError) in
-            try arguments.atMost(4)
+        Option("padding", "pd", most: 4) { options, arguments throws(GrammarError) in
             var padding = options.padding
             padding.top = try arguments.whole(0, in: sides) ?? padding.top
             padding.right = try arguments.whole(1, in: sides) ?? padding.top
@@ -215,15 +208,15 @@ enum ImgproxyOption {
             padding.left = try arguments.whole(3, in: sides) ?? padding.right
             options.padding = padding
         },
-        Option("auto_rotate", "ar") { _, arguments throws(GrammarError) in
-            guard try !arguments.onlyFlag() else { return }
-            throw arguments.notOffered("images are always auto-rotated: leave it out, or use 1")
+        Option("auto_rotate", "ar", most: 1) { _, arguments throws(GrammarError) in
+            try arguments.requireSupported(
+                arguments.needed(arguments.flag(0)),
+                "images are always auto-rotated: leave it out, or use 1")
         },
-        Option("rotate", "rot") { options, arguments throws(GrammarError) in
-            options.angle = try arguments.onlyQuarterTurn()
+        Option("rotate", "rot", most: 1) { options, arguments throws(GrammarError) in
+            options.angle = try arguments.quarterTurn()
         },
-        Option("flip", "fl") { options, arguments throws(GrammarError) in
-            try arguments.atMost(2)
+        Option("flip", "fl", most: 2) { options, arguments throws(GrammarError) in
             options.flipsAcross = try arguments.flag(0) ?? options.flipsAcross
             options.flipsDown = try arguments.flag(1) ?? options.flipsDown
         },
@@ -239,8 +232,7 @@ enum ImgproxyOption {
             }
             options.background = try arguments.color(rgbFrom: 0)
         },
-        Option("blur", "bl") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Option("blur", "bl", most: 1) { options, arguments throws(GrammarError) in
             let blur = try arguments.needed(arguments.decimal(0, in: 0...100))
             try arguments.requireSupported(
                 blur == 0 || blur >= 2, "the blur must be 0 or at least 2")
@@ -248,7 +240,7 @@ enum ImgproxyOption {
         },
         .decimal("sharpen", "sh", in: 0...10) { $0.sharpen = $1 },
         .whole("pixelate", "pix", in: 0...1_000) { $0.pixelate = $1 },
-        Option("watermark", "wm") { options, arguments throws(GrammarError) in
+        Option("watermark", "wm", most: 5) { options, arguments throws(GrammarError) in
             options.watermark = try ImgproxyWatermark(arguments)
         },
     ]
@@ -266,15 +258,15 @@ enum ImgproxyOption {
             }
         },
         .whole("max_bytes", "mb", in: 0...1 << 30) { $0.maxBytes = $1 },
-        Option("format", "f", "ext") { options, arguments throws(GrammarError) in
+        Option("format", "f", "ext", most: 1) { options, arguments throws(GrammarError) in
             try options.applyFormat(arguments)
         },
         .flag("strip_metadata", "sm") { $0.stripsMetadata = $1 },
         .flag("keep_copyright", "kcr") { $0.keepsCopyright = $1 },
         .flag("strip_color_profile", "scp") { $0.stripsProfile = $1 },
         .flag("preserve_hdr", "ph") { $0.keepsHDR = $1 },
-        Option("damaged", "dmg") { options, arguments throws(GrammarError) in
-            options.damaged = try arguments.onlyDamaged()
+        Option("damaged", "dmg", most: 1) { options, arguments throws(GrammarError) in
+            options.damaged = try arguments.damagedImages()
         },
         Option("skip_processing", "skp") { options, arguments throws(GrammarError) in
             options.skippedFormats = []
@@ -289,16 +281,15 @@ enum ImgproxyOption {
 
     private static let answers: [Option] = [
         preset,
-        Option("cachebuster", "cb") { options, arguments throws(GrammarError) in
-            let text = try arguments.only()
+        Option("cachebuster", "cb", most: 1) { options, arguments throws(GrammarError) in
+            let text = arguments.values.first ?? ""
             try arguments.require(
                 text.utf8.count <= GrammarLimits.textBytesMax,
                 "longer than \(GrammarLimits.textBytesMax) bytes")
             options.cacheBuster = text.isEmpty ? nil : text
         },
         // As in imgproxy, a time in the past is an error, and 0 means none.
-        Option("expires", "exp") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Option("expires", "exp", most: 1) { options, arguments throws(GrammarError) in
             let moment = try arguments.needed(arguments.whole(0, in: 0...Int.max))
             guard moment == 0 || moment >= options.now else {
                 throw GrammarError(
@@ -307,7 +298,7 @@ enum ImgproxyOption {
             options.expires = moment == 0 ? nil : moment
         },
         .flag("raw") { $0.isRaw = $1 },
-        Option("filename", "fn") { options, arguments throws(GrammarError) in
+        Option("filename", "fn", most: 2) { options, arguments throws(GrammarError) in
             options.fileName = try fileName(arguments)
         },
         .flag("return_attachment", "att") { $0.isAttachment = $1 },
@@ -349,7 +340,6 @@ enum ImgproxyOption {
 
     /// Parses `NAME:ENCODED`; the name is percent-encoded or Base64.
     private static func fileName(_ arguments: OptionArguments) throws(GrammarError) -> String? {
-        try arguments.atMost(2)
         guard let text = arguments[0] else { return nil }
         var name = try PercentText.text(text, of: arguments.option)
         if try arguments.flag(1) ?? false {

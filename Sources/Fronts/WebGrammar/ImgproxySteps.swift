@@ -332,7 +332,6 @@ struct ImgproxyWatermark: Hashable, Sendable {
     let scale: Double
 
     init(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(5)
         option = arguments.option
         opacity = try arguments.needed(arguments.decimal(0, in: 0...1))
         word = arguments[1] ?? "ce"

@@ -41,12 +41,6 @@ struct OptionArguments: Hashable, Sendable {
             values.count <= count, "\(values.count) arguments given, at most \(count) allowed")
     }
 
-    /// Returns the only argument, which may be empty.
-    func only() throws(GrammarError) -> String {
-        try atMost(1)
-        return values.first ?? ""
-    }
-
     /// Returns the argument at an index as an integer; `nil` if it is missing.
     func whole(_ index: Int, in range: ClosedRange<Int>) throws(GrammarError) -> Int? {
         guard let text = self[index] else { return nil }
@@ -78,12 +72,6 @@ struct OptionArguments: Hashable, Sendable {
         }
     }
 
-    /// Returns the only argument as a Boolean.
-    func onlyFlag() throws(GrammarError) -> Bool {
-        try atMost(1)
-        return try needed(flag(0))
-    }
-
     /// Returns the required arguments at some indexes as integers.
     func wholes(
         _ places: Range<Int>, in range: ClosedRange<Int>
@@ -112,17 +100,16 @@ struct OptionArguments: Hashable, Sendable {
             size: PixelSize(width: sides[2] - sides[0], height: sides[3] - sides[1]))
     }
 
-    /// Returns the only argument, an angle in degrees, as a quarter turn from 0 to 270.
-    func onlyQuarterTurn() throws(GrammarError) -> Int {
-        try atMost(1)
+    /// Returns the first argument, an angle in degrees, as a quarter turn from 0 to 270.
+    func quarterTurn() throws(GrammarError) -> Int {
         let degrees = try needed(whole(0, in: -360_000...360_000))
         try require(degrees % 90 == 0, "the angle must be a multiple of 90")
         return ((degrees % 360) + 360) % 360
     }
 
-    /// Returns the only argument as a choice for damaged images.
-    func onlyDamaged() throws(GrammarError) -> DamagedImages {
-        let text = try needed(Optional(try only()))
+    /// Returns the first argument as a choice for damaged images.
+    func damagedImages() throws(GrammarError) -> DamagedImages {
+        let text = values.first ?? ""
         return try needed(
             DamagedImages(name: text), "\(shown(text)) is neither show nor refuse")
     }
@@ -147,16 +134,25 @@ struct GrammarOption<Target>: Sendable {
 
     /// The names, the long one first.
     let names: [String]
+    /// The maximum number of arguments.
+    private let most: Int
     /// Whether it affects what happens before all other options.
     let isEarly: Bool
-    let apply: Effect
+    private let effect: Effect
 
-    private init(_ names: [String], _ isEarly: Bool, _ apply: @escaping Effect) {
-        (self.names, self.isEarly, self.apply) = (names, isEarly, apply)
+    private init(_ names: [String], _ most: Int, _ isEarly: Bool, _ effect: @escaping Effect) {
+        (self.names, self.most, self.isEarly, self.effect) = (names, most, isEarly, effect)
     }
 
-    init(_ names: String..., isEarly: Bool = false, apply: @escaping Effect) {
-        self.init(names, isEarly, apply)
+    init(
+        _ names: String..., most: Int = .max, isEarly: Bool = false, effect: @escaping Effect
+    ) {
+        self.init(names, most, isEarly, effect)
+    }
+
+    func apply(to target: inout Target, _ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(most)
+        try effect(&target, arguments)
     }
 
     /// Creates an option without arguments.
@@ -164,18 +160,15 @@ struct GrammarOption<Target>: Sendable {
         _ names: String..., isEarly: Bool = false,
         set: @escaping @Sendable (inout Target) -> Void
     ) -> GrammarOption {
-        GrammarOption(names, isEarly) { target, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            set(&target)
-        }
+        GrammarOption(names, 0, isEarly) { target, _ in set(&target) }
     }
 
     /// Creates an option whose only argument is a Boolean.
     static func flag(
         _ names: String..., set: @escaping @Sendable (inout Target, Bool) -> Void
     ) -> GrammarOption {
-        GrammarOption(names, false) { target, arguments throws(GrammarError) in
-            set(&target, try arguments.onlyFlag())
+        GrammarOption(names, 1, false) { target, arguments throws(GrammarError) in
+            set(&target, try arguments.needed(arguments.flag(0)))
         }
     }
 
@@ -184,8 +177,7 @@ struct GrammarOption<Target>: Sendable {
         _ names: String..., in range: ClosedRange<Int>, isEarly: Bool = false,
         set: @escaping @Sendable (inout Target, Int) -> Void
     ) -> GrammarOption {
-        GrammarOption(names, isEarly) { target, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        GrammarOption(names, 1, isEarly) { target, arguments throws(GrammarError) in
             set(&target, try arguments.needed(arguments.whole(0, in: range)))
         }
     }
@@ -195,8 +187,7 @@ struct GrammarOption<Target>: Sendable {
         _ names: String..., in range: ClosedRange<Double>,
         set: @escaping @Sendable (inout Target, Double) -> Void
     ) -> GrammarOption {
-        GrammarOption(names, false) { target, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        GrammarOption(names, 1, false) { target, arguments throws(GrammarError) in
             set(&target, try arguments.needed(arguments.decimal(0, in: range)))
         }
     }

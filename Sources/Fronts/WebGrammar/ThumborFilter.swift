@@ -19,34 +19,31 @@ enum ThumborFilter {
     private static let sizes: [Filter] = [
         .bare("no_upscale", isEarly: true) { $0.isNeverEnlarged = true },
         .bare("stretch", isEarly: true) { $0.isStretched = true },
-        Filter("focal", isEarly: true) { plan, arguments throws(GrammarError) in
+        Filter("focal", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
             plan.focus(on: try ThumborFocus(arguments))
         },
-        Filter("proportion") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Filter("proportion", most: 1) { plan, arguments throws(GrammarError) in
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))
             try arguments.require(part >= 0.000_001, "the percentage must be above 0")
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
         },
         .bare("upscale") { $0.upscale() },
-        Filter("fill") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(2)
+        Filter("fill", most: 2) { plan, arguments throws(GrammarError) in
             let word = try arguments.needed(arguments[0])
             try arguments.requireSupported(
                 word != "auto" && word != "blur", "'\(word)' is not supported: use a color")
             try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
-        Filter("rotate") { plan, arguments throws(GrammarError) in
-            let angle = try arguments.onlyQuarterTurn()
+        Filter("rotate", most: 1) { plan, arguments throws(GrammarError) in
+            let angle = try arguments.quarterTurn()
             guard angle != 0 else { return }
             plan.add(.rotate(Rotation(degreesClockwise: Double(360 - angle))))
         },
     ]
 
     private static let looks: [Filter] = [
-        Filter("blur") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(2)
+        Filter("blur", most: 2) { plan, arguments throws(GrammarError) in
             let radius = try arguments.needed(arguments.whole(0, in: 1...150))
             let sigma = try arguments.decimal(1, in: 0...100) ?? 0
             let wanted = sigma > 0 ? sigma : Double(radius)
@@ -54,8 +51,7 @@ enum ThumborFilter {
                 (2...100).contains(wanted), "the radius must be between 2 and 100")
             plan.add(.blur(radius: wanted))
         },
-        Filter("sharpen") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(3)
+        Filter("sharpen", most: 3) { plan, arguments throws(GrammarError) in
             let amount = try arguments.needed(arguments.decimal(0, in: 0...100))
             let radius = try arguments.needed(arguments.decimal(1, in: 0...10))
             let isOfLight = try arguments.needed(arguments.flag(2))
@@ -67,8 +63,7 @@ enum ThumborFilter {
         .whole("contrast", in: -100...100) { $0.add(.contrast(contrast($1))) },
         .bare("grayscale") { $0.add(.grayscale) },
         // `RADIUS,R,G,B[,TRANSPARENT]`.
-        Filter("round_corner") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(5)
+        Filter("round_corner", most: 5) { plan, arguments throws(GrammarError) in
             try arguments.requireSupported(
                 arguments[0]?.contains("|") != true,
                 "elliptical corners are not supported: use one radius")
@@ -78,19 +73,17 @@ enum ThumborFilter {
             plan.add(.round(radius: Double(radius)))
             if !isTransparent { plan.add(.flatten(color)) }
         },
-        Filter("background_color") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Filter("background_color", most: 1) { plan, arguments throws(GrammarError) in
             let color = try arguments.named(arguments.needed(arguments[0]))
             if color != .clear { plan.add(.flatten(color)) }
         },
-        Filter("watermark") { plan, arguments throws(GrammarError) in
+        Filter("watermark", most: 6) { plan, arguments throws(GrammarError) in
             plan.add(.overlay(try ThumborWatermark(arguments).overlay))
         },
     ]
 
     private static let files: [Filter] = [
-        Filter("format", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
+        Filter("format", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
             let word = try arguments.needed(arguments[0])
             guard let format = ImageFormat(name: word) else {
                 throw arguments.malformed(
@@ -103,8 +96,8 @@ enum ThumborFilter {
         .whole("quality", in: 0...100, isEarly: true) { $0.output.quality = $1 },
         .whole("max_bytes", in: 1...1 << 30, isEarly: true) { $0.output.maxBytes = $1 },
         .whole("max_age", in: 0...Int(Int32.max), isEarly: true) { $0.maxAge = $1 },
-        Filter("damaged", isEarly: true) { plan, arguments throws(GrammarError) in
-            plan.damaged = try arguments.onlyDamaged()
+        Filter("damaged", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
+            plan.damaged = try arguments.damagedImages()
         },
         .bare("strip_exif", isEarly: true) { $0.output.metadata = .nothing },
         .bare("strip_icc", isEarly: true) { _ = $0.output.apply(settings: ["icc": "srgb"]) },
@@ -206,7 +199,6 @@ struct ThumborFocus: Hashable {
     let weight: Double
 
     init(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(1)
         let corners = try arguments.needed(arguments[0]).split(":")
         let numbers = OptionArguments(arguments.option, corners.flatMap { $0.split("x") })
         try arguments.require(
@@ -256,7 +248,6 @@ struct ThumborWatermark {
     }
 
     init(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(6)
         let url = try arguments.needed(arguments[0])
         let (x, y) = (try Self.place(arguments, 1), try Self.place(arguments, 2))
         let alpha = try arguments.needed(arguments.whole(3, in: 0...100))

@@ -34,11 +34,11 @@ package struct ThumborGrammar: URLGrammar {
         let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
         var plan = ThumborPlan(parts)
         for filter in parts.filters where filter.filter.isEarly {
-            try filter.filter.apply(&plan, filter.arguments)
+            try filter.filter.apply(to: &plan, filter.arguments)
         }
         try plan.beginWithSize()
         for filter in parts.filters where !filter.filter.isEarly {
-            try filter.filter.apply(&plan, filter.arguments)
+            try filter.filter.apply(to: &plan, filter.arguments)
         }
         let request = try plan.request(for: url(of: parts.source))
         for overlay in request.image.overlays { try settings.sources.check(overlay.url) }

@@ -113,11 +113,8 @@ package final class OperatorFront: SideFront {
     }
 
     private func write(_ request: PurgeRequest, _ result: Result<EntryPage, ImageError>) {
-        let meant: LogValue =
-            switch request.meaning {
-            case .url(let text), .prefix(let text): .string(ReducedPath.source(text))
-            case .tag(let tag): .string(tag)
-            }
+        let meant = LogValue.string(
+            request.kind == .tag ? request.text : ReducedPath.source(request.text))
         switch result {
         case .success(let page):
             log.info(
@@ -138,7 +135,15 @@ package final class OperatorFront: SideFront {
     ) -> HTTPReply {
         switch result {
         case .success(let page):
-            return reply(200, document(of: page, request.meaning).line ?? [])
+            // What was removed, and the number of entries per tier.
+            let shown =
+                request.kind == .url
+                ? (try? SourceURL(request.text))?.withoutUserInfo ?? "" : request.text
+            let document: JSONObject = [
+                request.kind.rawValue: shown, "memory": Int64(clamping: page.memory.entries),
+                "disk": Int64(clamping: page.disk.entries),
+            ]
+            return reply(200, document.line ?? [])
         case .failure(let error):
             // If the stack's operator doesn't permit the removal, the gateway's operator receives
             // 403.
@@ -147,22 +152,6 @@ package final class OperatorFront: SideFront {
             let fault = PurgeError(status, "\(error.code)", error.message)
             return reply(to: fault, retryAfter: failure.retryAfter)
         }
-    }
-
-    /// Returns what was removed, and the number of entries per tier.
-    private static func document(
-        of page: EntryPage, _ meaning: PurgeRequest.Meaning
-    ) -> JSONObject {
-        let (name, text) =
-            switch meaning {
-            case .url(let url): ("url", (try? SourceURL(url))?.withoutUserInfo ?? "")
-            case .prefix(let prefix): ("prefix", prefix)
-            case .tag(let tag): ("tag", tag)
-            }
-        return [
-            name: text, "memory": Int64(clamping: page.memory.entries),
-            "disk": Int64(clamping: page.disk.entries),
-        ]
     }
 
     private static func reply(to fault: PurgeError, retryAfter: Int? = nil) -> HTTPReply {
@@ -201,17 +190,18 @@ package struct OperatorSettings: Sendable {
 
 /// A removal requested over HTTP. Pure: uses neither sockets nor a clock.
 package struct PurgeRequest: Hashable, Sendable {
-    /// The entries to remove.
-    package enum Meaning: Hashable, Sendable {
+    /// What a text names.
+    enum Kind: String {
         /// The original of a URL and everything produced from it.
-        case url(String)
-        /// Entries whose keys begin with this text.
-        case prefix(String)
+        case url
+        /// Entries whose keys begin with the text.
+        case prefix
         /// Entries with a tag.
-        case tag(String)
+        case tag
     }
 
-    package let meaning: Meaning
+    let kind: Kind
+    let text: String
 
     /// The path for `POST` requests.
     static let path = "/-/purge"
@@ -220,16 +210,27 @@ package struct PurgeRequest: Hashable, Sendable {
     /// The prefix of targets that request image properties.
     private static let propertiesPrefix = "/info/"
 
+    /// The selection of entries to remove.
+    var selection: EntrySelection {
+        switch kind {
+        case .url: EntrySelection(url: text)
+        case .prefix: EntrySelection(prefix: text)
+        case .tag: EntrySelection(tag: text)
+        }
+    }
+}
+
+extension PurgeRequest {
     /// Parses a request: `PURGE` with an image target, or `POST /-/purge` with a `url`, `prefix` or
     /// `tag` in the query or the body (JSON or a form).
-    package init(
+    init(
         _ head: IncomingRequest, body: [UInt8], _ settings: OperatorSettings
     ) throws(PurgeError) {
         switch head.method {
-        case "PURGE": meaning = .url(try Self.source(of: head, settings))
+        case "PURGE": self.init(kind: .url, text: try Self.source(of: head, settings))
         case "POST":
             guard head.path == Self.path else { throw .nowhere }
-            meaning = try Self.meaning(of: try Self.texts(head, body))
+            try self.init(Self.texts(head, body))
         default: throw .method
         }
     }
@@ -250,9 +251,9 @@ package struct PurgeRequest: Hashable, Sendable {
         }
     }
 
-    private static func checked(
-        _ read: () throws(GrammarError) -> String
-    ) throws(PurgeError) -> String {
+    private static func checked<Value>(
+        _ read: () throws(GrammarError) -> Value
+    ) throws(PurgeError) -> Value {
         do throws(GrammarError) {
             return try read()
         } catch {
@@ -308,30 +309,30 @@ package struct PurgeRequest: Hashable, Sendable {
         String(validating: bytes, as: UTF8.self)
     }
 
-    private static func meaning(of texts: [String: String]) throws(PurgeError) -> Meaning {
+    /// Interprets the only parameter. URLs and prefixes are normalized as in cache keys.
+    private init(_ texts: [String: String]) throws(PurgeError) {
         guard texts.count == 1, let (name, text) = texts.first else { throw .names }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .malformed("'\(name.prefix(20))' is empty or contains control characters")
         }
-        // URLs and prefixes are normalized as in cache keys.
-        switch name {
-        case "url":
-            return .url(
-                try checked { () throws(GrammarError) in
+        guard let kind = Kind(rawValue: name) else { throw .names }
+        switch kind {
+        case .url:
+            self.init(
+                kind: kind,
+                text: try Self.checked { () throws(GrammarError) in
                     try SourceSchemes.anyURL(Array(text.utf8))
                 })
-        case "prefix":
-            return .prefix(
-                try checked { () throws(GrammarError) in
-                    String(
-                        decoding: try HostName.ascii(hostOf: Array(text.utf8)), as: UTF8.self)
-                })
-        case "tag":
+        case .prefix:
+            let bytes = try Self.checked { () throws(GrammarError) in
+                try HostName.ascii(hostOf: Array(text.utf8))
+            }
+            self.init(kind: kind, text: String(decoding: bytes, as: UTF8.self))
+        case .tag:
             guard CacheTag.isTag(text) else {
                 throw .malformed("'\(text.prefix(60))' is not a tag: \(CacheTag.expected)")
             }
-            return .tag(text)
-        default: throw .names
+            self.init(kind: kind, text: text)
         }
     }
 }
@@ -362,15 +363,4 @@ package struct PurgeError: Error, Hashable, Sendable {
         401, "unauthorized", "removing entries requires the bearer token of an operator")
     static let body = malformed("PURGE must not have a body")
     static let full = PurgeError(429, "busy", "too many pending requests: try again later")
-}
-
-extension PurgeRequest {
-    /// The selection of entries to remove.
-    var selection: EntrySelection {
-        switch meaning {
-        case .url(let url): EntrySelection(url: url)
-        case .prefix(let prefix): EntrySelection(prefix: prefix)
-        case .tag(let tag): EntrySelection(tag: tag)
-        }
-    }
 }
