@@ -58,7 +58,7 @@ package struct ImgproxyGrammar: URLGrammar {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let rest = try readOptions(of: parts, into: &options)
         let source = try ImgproxySource(rest, settings)
-        if let format = source.format, !options.isRaw {
+        if let format = source.format, options.request.kind == .image {
             try options.applyFormat(OptionArguments("extension", [format]))
         }
         return try options.request(for: source.url, settings)
@@ -130,8 +130,10 @@ package struct ImgproxyGrammar: URLGrammar {
             if isOptional { return }
             throw .malformed("preset", "'\(name.prefix(40))' is not a preset of this server")
         }
-        options.presets += preset.names
-        guard options.presets.count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
+        options.request.presets += preset.names
+        guard options.request.presets.count <= GrammarLimits.appliedMax else {
+            throw .tooManyOptions
+        }
         for arguments in preset.options { try options.apply(arguments) }
     }
 

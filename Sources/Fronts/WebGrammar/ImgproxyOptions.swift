@@ -10,6 +10,8 @@ struct ImgproxyOptions: Sendable {
 
     /// The current time in seconds since 1970.
     let now: Int
+    /// What needs no further computation, apart from the URL.
+    var request = WebRequest(ImageRequest(url: ""))
 
     // MARK: - Sizes
 
@@ -19,7 +21,6 @@ struct ImgproxyOptions: Sendable {
     var height = 0
     var zoom = (across: 1.0, down: 1.0)
     var ratio = 1.0
-    var saysRatio = false
     var enlarges = false
     var leastWidth = 0
     var leastHeight = 0
@@ -41,25 +42,12 @@ struct ImgproxyOptions: Sendable {
     var pixelate = 0
     var watermark: ImgproxyWatermark?
 
-    // MARK: - Output and response
+    // MARK: - Output
 
     var quality = 0
-    var qualities: [ImageFormat: Int] = [:]
-    var maxBytes = 0
-    var format: ImageFormat?
     var stripsMetadata: Bool?
     var keepsCopyright: Bool?
     var stripsProfile: Bool?
-    var keepsHDR = false
-    var damaged: DamagedImages?
-    var skippedFormats: [ImageFormat] = []
-    var framesMax: Int?
-    var presets: [String] = []
-    var cacheBuster: String?
-    var expires: Int?
-    var isRaw = false
-    var fileName: String?
-    var isAttachment = false
     /// The number of options applied so far.
     private var count = 0
 
@@ -110,7 +98,7 @@ extension ImgproxyOptions {
     }
 
     mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
-        format = try Self.format(arguments.values.first ?? "", arguments)
+        request.image.output.format = try Self.format(arguments.values.first ?? "", arguments)
     }
 }
 
@@ -163,7 +151,7 @@ enum ImgproxyOption {
             let across = try arguments.needed(arguments.decimal(0, in: range))
             options.zoom = (across, try arguments.decimal(1, in: range) ?? across)
         },
-        .decimal("dpr", in: 0.1...10) { ($0.ratio, $0.saysRatio) = ($1, true) },
+        .decimal("dpr", in: 0.1...10) { ($0.ratio, $0.request.saysPixelRatio) = ($1, true) },
         .flag("enlarge", "el") { $0.enlarges = $1 },
         Option("extend", "ex") { options, arguments throws(GrammarError) in
             options.extend = try ImgproxyExtend(arguments)
@@ -254,28 +242,30 @@ enum ImgproxyOption {
             for place in stride(from: 0, to: arguments.values.count, by: 2) {
                 let format = try ImgproxyOptions.format(arguments.values[place], arguments)
                 let quality = try arguments.needed(arguments.whole(place + 1, in: 0...100))
-                options.qualities[format] = quality > 0 ? quality : nil
+                options.request.formatQualities[format] = quality > 0 ? quality : nil
             }
         },
-        .whole("max_bytes", "mb", in: 0...1 << 30) { $0.maxBytes = $1 },
+        .whole("max_bytes", "mb", in: 0...1 << 30) {
+            $0.request.image.output.maxBytes = $1 > 0 ? $1 : nil
+        },
         Option("format", "f", "ext", most: 1) { options, arguments throws(GrammarError) in
             try options.applyFormat(arguments)
         },
         .flag("strip_metadata", "sm") { $0.stripsMetadata = $1 },
         .flag("keep_copyright", "kcr") { $0.keepsCopyright = $1 },
         .flag("strip_color_profile", "scp") { $0.stripsProfile = $1 },
-        .flag("preserve_hdr", "ph") { $0.keepsHDR = $1 },
+        .flag("preserve_hdr", "ph") { $0.request.image.output.keepsHDR = $1 },
         Option("damaged", "dmg", most: 1) { options, arguments throws(GrammarError) in
-            options.damaged = try arguments.damagedImages()
+            options.request.image.context.damaged = try arguments.damagedImages()
         },
         Option("skip_processing", "skp") { options, arguments throws(GrammarError) in
-            options.skippedFormats = []
+            options.request.skippedFormats = []
             for word in arguments.values {
-                options.skippedFormats.append(try passable(word, arguments))
+                options.request.skippedFormats.append(try passable(word, arguments))
             }
         },
         .whole("max_animation_frames", "maf", in: 1...RequestLimits.framesMax) {
-            $0.framesMax = $1
+            $0.request.framesMax = $1
         },
     ]
 
@@ -286,7 +276,7 @@ enum ImgproxyOption {
             try arguments.require(
                 text.utf8.count <= GrammarLimits.textBytesMax,
                 "longer than \(GrammarLimits.textBytesMax) bytes")
-            options.cacheBuster = text.isEmpty ? nil : text
+            options.request.cacheBuster = text.isEmpty ? nil : text
         },
         // As in imgproxy, a time in the past is an error, and 0 means none.
         Option("expires", "exp", most: 1) { options, arguments throws(GrammarError) in
@@ -295,13 +285,13 @@ enum ImgproxyOption {
                 throw GrammarError(
                     .expired, "this URL has expired: request a new one", option: arguments.option)
             }
-            options.expires = moment == 0 ? nil : moment
+            options.request.expires = moment == 0 ? nil : moment
         },
-        .flag("raw") { $0.isRaw = $1 },
+        .flag("raw") { $0.request.kind = $1 ? .source : .image },
         Option("filename", "fn", most: 2) { options, arguments throws(GrammarError) in
-            options.fileName = try fileName(arguments)
+            options.request.fileName = try fileName(arguments)
         },
-        .flag("return_attachment", "att") { $0.isAttachment = $1 },
+        .flag("return_attachment", "att") { $0.request.isAttachment = $1 },
     ]
 
     /// imgproxy options that are not supported, including some of its commercial version.
@@ -378,16 +368,15 @@ extension ImgproxyOptions {
     // MARK: - Results
 
     func output() -> OutputOptions {
-        var output = OutputOptions(format: format)
-        output.quality = quality > 0 ? quality : format.flatMap { qualities[$0] }
-        output.maxBytes = maxBytes > 0 ? maxBytes : nil
+        var output = request.image.output
+        output.quality =
+            quality > 0 ? quality : output.format.flatMap { request.formatQualities[$0] }
         output.metadata = metadata
         switch stripsProfile {
         case nil: break
         case true?: _ = output.apply(settings: ["icc": "srgb"])
         case false?: output.keepsProfile = true
         }
-        output.keepsHDR = keepsHDR
         return output
     }
 

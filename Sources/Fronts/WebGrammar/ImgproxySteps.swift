@@ -5,16 +5,16 @@ extension ImgproxyOptions {
     func request(
         for url: String, _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) -> WebRequest {
-        var request = WebRequest(ImageRequest(url: url), kind: isRaw ? .source : .image)
-        (request.expires, request.cacheBuster) = (expires, cacheBuster)
-        (request.fileName, request.isAttachment) = (fileName, isAttachment)
-        (request.presets, request.saysPixelRatio) = (presets, saysRatio)
-        guard !isRaw else { return try request.checked() }
+        var request = request
+        if request.kind == .source {
+            request.image = ImageRequest(url: url)
+            (request.formatQualities, request.skippedFormats, request.framesMax) = ([:], [], nil)
+            return try request.checked()
+        }
+        request.image.url = url
         request.image.steps = try steps(settings)
         request.image.output = output()
-        (request.skippedFormats, request.framesMax) = (skippedFormats, framesMax)
-        request.image.context.damaged = damaged
-        if format == nil, quality == 0 { request.formatQualities = qualities }
+        if request.image.output.format != nil || quality > 0 { request.formatQualities = [:] }
         return try request.checked()
     }
 

@@ -91,16 +91,22 @@ enum ThumborFilter {
             }
             try arguments.requireSupported(
                 format.isEncodable, "\(format.name) output is not supported")
-            plan.output.format = format
+            plan.request.image.output.format = format
         },
-        .whole("quality", in: 0...100, isEarly: true) { $0.output.quality = $1 },
-        .whole("max_bytes", in: 1...1 << 30, isEarly: true) { $0.output.maxBytes = $1 },
-        .whole("max_age", in: 0...Int(Int32.max), isEarly: true) { $0.maxAge = $1 },
+        .whole("quality", in: 0...100, isEarly: true) { $0.request.image.output.quality = $1 },
+        .whole("max_bytes", in: 1...1 << 30, isEarly: true) {
+            $0.request.image.output.maxBytes = $1
+        },
+        .whole("max_age", in: 0...Int(Int32.max), isEarly: true) {
+            $0.request.maxAge = $1
+        },
         Filter("damaged", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
-            plan.damaged = try arguments.damagedImages()
+            plan.request.image.context.damaged = try arguments.damagedImages()
         },
-        .bare("strip_exif", isEarly: true) { $0.output.metadata = .nothing },
-        .bare("strip_icc", isEarly: true) { _ = $0.output.apply(settings: ["icc": "srgb"]) },
+        .bare("strip_exif", isEarly: true) { $0.request.image.output.metadata = .nothing },
+        .bare("strip_icc", isEarly: true) {
+            _ = $0.request.image.output.apply(settings: ["icc": "srgb"])
+        },
     ]
 
     /// thumbor filters that are not supported.

@@ -281,9 +281,8 @@ struct ThumborPlan {
 
     var isNeverEnlarged = false
     var isStretched = false
-    var output = OutputOptions()
-    var maxAge: Int?
-    var damaged: DamagedImages?
+    /// What needs no further computation, apart from the URL.
+    var request = WebRequest(ImageRequest(url: ""))
     private var foci: [ThumborFocus] = []
 
     init(_ parts: ThumborPath) { self.parts = parts }
@@ -308,17 +307,16 @@ struct ThumborPlan {
 
     /// Returns the request for the stack.
     func request(for url: String) throws(GrammarError) -> WebRequest {
-        var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .properties : .image)
-        request.maxAge = maxAge
-        request.image.context.damaged = damaged
+        var request = request
+        request.image.url = url
         guard parts.isMeta else {
-            (request.image.steps, request.image.output) = (steps, output)
+            request.image.steps = steps
             return try request.checked()
         }
         try requireSupported(
-            steps.isEmpty && output.isDefault,
+            steps.isEmpty && request.image.output.isDefault,
             "meta describes the source: leave the other options out", of: "meta")
-        request.image.infoOnly = true
+        (request.kind, request.image.infoOnly) = (.properties, true)
         return try request.checked()
     }
 
