@@ -233,7 +233,8 @@ struct IIIFParameters {
                 let arguments = OptionArguments("size", [String(text.dropFirst(4))])
                 let most = enlarges ? 10_000.0 : 100
                 percent = try arguments.needed(arguments.decimal(0, in: 0...most))
-                return try arguments.require(percent > 0, "the percentage must be above 0")
+                try arguments.require(percent > 0, "the percentage must be above 0")
+                return
             }
             isInside = text.hasPrefix("!")
             let sides = (isInside ? String(text.dropFirst()) : text).split(",")

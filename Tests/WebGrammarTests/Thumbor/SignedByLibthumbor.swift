@@ -19,70 +19,53 @@ enum SignedByLibthumbor {
         GoodRow("/WqEE_ronJFLAW_E2qAEXQKyIOoY=/http://pics.example.org/c.gif") {
             $0.image.url = "http://pics.example.org/c.gif"
         },
+        GoodRow("/8Uao1kYcBTOMVCC80CZMJRJOMuI=/320x200/\(source)", .resize(320, 200, .fill)),
         GoodRow(
-            "/8Uao1kYcBTOMVCC80CZMJRJOMuI=/320x200/\(source)", .resize(PixelSize(320, 200), .fill)),
+            "/wVqtYQK0fZVtz1jnWv-uRYLzilM=/320x0/\(source)", .resize(320, 0, .fit, enlarges: true)),
         GoodRow(
-            "/wVqtYQK0fZVtz1jnWv-uRYLzilM=/320x0/\(source)",
-            .resize(PixelSize(320, 0), .fit, enlarges: true)),
+            "/SyMv3F-qrDVamanUM20yZq8dByU=/0x200/\(source)", .resize(0, 200, .fit, enlarges: true)),
         GoodRow(
-            "/SyMv3F-qrDVamanUM20yZq8dByU=/0x200/\(source)",
-            .resize(PixelSize(0, 200), .fit, enlarges: true)),
+            "/8kFfUH87PalGUkO78Pka8mVw35k=/-320x200/\(source)", .resize(320, 200, .fill), .flipX),
         GoodRow(
-            "/8kFfUH87PalGUkO78Pka8mVw35k=/-320x200/\(source)", .resize(PixelSize(320, 200), .fill),
-            .flip(horizontal: true, vertical: false)),
+            "/zigP2_fT0JDYXhKGeuZR9useYK4=/320x-200/\(source)", .resize(320, 200, .fill), .flipY),
+        GoodRow("/dHgN1aB2osrXn_epZU6UEumAts0=/-0x-0/\(source)", .flipXY),
         GoodRow(
-            "/zigP2_fT0JDYXhKGeuZR9useYK4=/320x-200/\(source)", .resize(PixelSize(320, 200), .fill),
-            .flip(horizontal: false, vertical: true)),
-        GoodRow(
-            "/dHgN1aB2osrXn_epZU6UEumAts0=/-0x-0/\(source)", .flip(horizontal: true, vertical: true)
-        ),
-        GoodRow(
-            "/v3gVNijuuCgEYzsPJcNtlBFqCCw=/-320x0/\(source)",
-            .resize(PixelSize(320, 0), .fit, enlarges: true),
-            .flip(horizontal: true, vertical: false)),
+            "/v3gVNijuuCgEYzsPJcNtlBFqCCw=/-320x0/\(source)", .resize(320, 0, .fit, enlarges: true),
+            .flipX),
     ]
 
     private static let fits = [
-        GoodRow(
-            "/l-z-71XVBJY82W77321ncABAA4s=/fit-in/320x200/\(source)",
-            .resize(PixelSize(320, 200), .fit)),
-        GoodRow(
-            "/YbObgWlzPXx9KGVTHoyc1T3yBlE=/fit-in/320x0/\(source)", .resize(PixelSize(320, 0), .fit)
-        ),
+        GoodRow("/l-z-71XVBJY82W77321ncABAA4s=/fit-in/320x200/\(source)", .resize(320, 200, .fit)),
+        GoodRow("/YbObgWlzPXx9KGVTHoyc1T3yBlE=/fit-in/320x0/\(source)", .resize(320, 0, .fit)),
         GoodRow(
             "/UuoJ1c1VLKHbwOesMAWlvJ4kXV4=/full-fit-in/320x0/\(source)",
-            .resize(PixelSize(320, 0), .fit, enlarges: true)),
+            .resize(320, 0, .fit, enlarges: true)),
         GoodRow(
             "/hs2QF5vefcCmjWvqEunChySPtF8=/adaptive-fit-in/320x320/\(source)",
-            .resize(PixelSize(320, 320), .fit)),
+            .resize(320, 320, .fit)),
         GoodRow(
             "/iRTHKYK7TxyxyHderR-v1j4NHBM=/adaptive-full-fit-in/0x200/\(source)",
-            .resize(PixelSize(0, 200), .fit, enlarges: true)),
+            .resize(0, 200, .fit, enlarges: true)),
         GoodRow(
             "/VgBV1qm63GsOzU7TSjjByRH66qg=/320x0/left/\(source)",
-            .resize(PixelSize(320, 0), .fit, enlarges: true)),
+            .resize(320, 0, .fit, enlarges: true)),
         GoodRow(
             "/w_tAqktZiKJBQHdgNF4STVg60nU=/0x200/top/smart/\(source)",
-            .resize(PixelSize(0, 200), .fit, enlarges: true)),
+            .resize(0, 200, .fit, enlarges: true)),
     ]
 
     private static let cuts = [
+        GoodRow("/GeSMZ08btL28EBg0feEAR0w6bD4=/10x20:110x220/\(source)", .crop(10, 20, 100, 200)),
         GoodRow(
-            "/GeSMZ08btL28EBg0feEAR0w6bD4=/10x20:110x220/\(source)",
-            .crop(PixelRect(x: 10, y: 20, size: PixelSize(100, 200)))),
-        GoodRow(
-            "/eFVBX2m0AwEBp13eLYdWSHxEPaE=/10x20:110x220/50x0/\(source)",
-            .crop(PixelRect(x: 10, y: 20, size: PixelSize(100, 200))),
-            .resize(PixelSize(50, 0), .fit, enlarges: true)),
+            "/eFVBX2m0AwEBp13eLYdWSHxEPaE=/10x20:110x220/50x0/\(source)", .crop(10, 20, 100, 200),
+            .resize(50, 0, .fit, enlarges: true)),
         GoodRow("/qv8mCSKE4VvwDyKmCFiD-JbBcEY=/trim/\(source)", .trim(tolerance: 0)),
         GoodRow("/gDToPKrcPonRus_9Nz3pbXtHO_c=/trim:top-left/\(source)", .trim(tolerance: 0)),
         GoodRow("/DR1ToQ6UpcEqokSc3cnhbE3zBJQ=/trim:top-left:12/\(source)", .trim(tolerance: 12)),
         GoodRow("/W3Lua_lKVxwgRRKNFeNSWqqIDvM=/trim::12/\(source)", .trim(tolerance: 12)),
         GoodRow(
             "/qf-EAMTN5SxtfdJU9VOpS8KzTag=/origx200/top/filters:no_upscale()/\(source)",
-            .cropTo(
-                RelativeSize(width: .percent(100), height: .pixels(200)),
-                .point(x: 0.5, y: 0))),
+            .cropTo(100%, 200, .at(0.5, 0))),
     ]
 
     private static let others = [
@@ -95,14 +78,13 @@ enum SignedByLibthumbor {
         },
         GoodRow(
             "/Vy1vxCs9SVI_yIOBXBBSc5wABKs=/320x200/filters:no_upscale():grayscale()/\(source)",
-            .resize(PixelSize(320, 200), .fill, enlarges: false), .grayscale),
+            .resize(320, 200, .fill, enlarges: false), .grayscale),
         GoodRow(
             "/KABRPCaVEDzuJXRhdLECBT2tHpE=/fit-in/320x200/filters:fill(336699)/\(source)",
-            .resize(PixelSize(320, 200), .fit),
-            .pad(PixelSize(320, 200), .center, Color(argb: 0xFF33_6699))),
+            .resize(320, 200, .fit), .pad(PixelSize(320, 200), .center, Color(argb: 0xFF33_6699))),
         GoodRow(
             "/a-2kcQtD3SrUzXxgus3chiLaBgM=/fit-in/320x200/filters:upscale():blur(4)/\(source)",
-            .resize(PixelSize(320, 200), .fit, enlarges: true), .blur(radius: 4)),
+            .resize(320, 200, .fit, enlarges: true), .blur(radius: 4)),
         GoodRow(
             "/alV-vyK2lt3A9CgWuNjHQaD8DU0=/filters:watermark(http://pics.example.org/m.png,-5,"
                 + "center,25):max_age(90)/\(source)"
@@ -117,9 +99,7 @@ enum SignedByLibthumbor {
         },
         GoodRow(
             "/jJLREo6uDrXn_oBxMFM5gfhS6_o=/filters:rotate(90):brightness(-10):contrast(20)/"
-                + source,
-            .rotate(Rotation(degreesClockwise: 270)), .brightness(-10), .contrast(18.033)
-        ),
+                + source, .turn(270), .brightness(-10), .contrast(18.033)),
         GoodRow(
             "/hqIQqXz3A51Qsid5vU31PP_9aS4=/filters:round_corner(12,255,0,0):strip_exif()/\(source)"
         ) {
@@ -130,37 +110,34 @@ enum SignedByLibthumbor {
 
     private static let places = [
         GoodRow(
-            "/of7II3VzB4KrEruESrtHfW-cGcY=/full-fit-in/320x200/\(source)",
-            .resize(PixelSize(320, 200), .cover)),
+            "/of7II3VzB4KrEruESrtHfW-cGcY=/full-fit-in/320x200/\(source)", .resize(320, 200, .cover)
+        ),
         GoodRow(
             "/85aTJFEI8OVp37T1f0Mg7Kr6mEQ=/adaptive-fit-in/320x200/\(source)",
-            .resize(PixelSize(320, 200), .fitTurned)),
+            .resize(320, 200, .fitTurned)),
         GoodRow(
-            "/XGr8qOwpTbGfps0BFZpI-8mmfxQ=/320x200/right/\(source)",
-            .resize(PixelSize(320, 200), .cover), cut(.point(x: 1, y: 0.5))),
+            "/XGr8qOwpTbGfps0BFZpI-8mmfxQ=/320x200/right/\(source)", .resize(320, 200, .cover),
+            .cropTo(320, 200, .at(1, 0.5))),
         GoodRow(
-            "/gWpXF7ftX-OdMi99vnVL0sgkdU8=/320x200/bottom/\(source)",
-            .resize(PixelSize(320, 200), .cover), cut(.point(x: 0.5, y: 1))),
+            "/gWpXF7ftX-OdMi99vnVL0sgkdU8=/320x200/bottom/\(source)", .resize(320, 200, .cover),
+            .cropTo(320, 200, .at(0.5, 1))),
         GoodRow(
-            "/eYn6JrX2qOwMUBjqkKJ-kIa537U=/320x200/smart/\(source)",
-            .resize(PixelSize(320, 200), .cover), cut(.attention)),
+            "/eYn6JrX2qOwMUBjqkKJ-kIa537U=/320x200/smart/\(source)", .resize(320, 200, .cover),
+            .cropTo(320, 200, .attention)),
         GoodRow(
-            "/UOvVVr76qyMWmC_B6zgXtHCwzRM=/trim:bottom-right:12/\(source)",
-            .flip(horizontal: true, vertical: true), .trim(tolerance: 12),
-            .flip(horizontal: true, vertical: true)),
-        GoodRow(
-            "/ypOvHg3QIl3_MhWMANK03gF_K84=/origx200/\(source)",
-            .resizeTo(RelativeSize(width: .percent(100), height: .pixels(200)), .fill)),
+            "/UOvVVr76qyMWmC_B6zgXtHCwzRM=/trim:bottom-right:12/\(source)", .flipXY,
+            .trim(tolerance: 12), .flipXY),
+        GoodRow("/ypOvHg3QIl3_MhWMANK03gF_K84=/origx200/\(source)", .resizeTo(100%, 200, .fill)),
         GoodRow("/hPqFpQslvXFUaWi9QXuMxpSo4zQ=/filters:focal(1x2:3x4)/\(source)"),
     ]
 
-    private static func cut(_ gravity: Gravity) -> TransformStep {
-        .cropTo(RelativeSize(width: .pixels(320), height: .pixels(200)), gravity)
-    }
-
     /// Signed paths with unsupported options.
-    static let bad = [
-        BadRow("/aytmvs0xsHFIn4-cAuJbWfJNpBk=/trim/1x2:3x4/\(source)", 501, "trim"),
-        BadRow("/-YEwnIqEW_vJfGrdZIMZe6tpolM=/meta/320x0/\(source)", 501, "meta"),
-    ]
+    static let bad =
+        BadRow.table(
+            """
+
+            """) + [
+            BadRow("/aytmvs0xsHFIn4-cAuJbWfJNpBk=/trim/1x2:3x4/\(source)", 501, "trim"),
+            BadRow("/-YEwnIqEW_vJfGrdZIMZe6tpolM=/meta/320x0/\(source)", 501, "meta"),
+        ]
 }

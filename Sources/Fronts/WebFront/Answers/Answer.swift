@@ -1,5 +1,5 @@
 package import Model
-package import WebGrammar
+import WebGrammar
 
 /// A response to a request.
 package struct Answer: Hashable, Sendable {

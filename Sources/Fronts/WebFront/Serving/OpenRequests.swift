@@ -1,6 +1,6 @@
 package import MicroHTTPD
 package import Model
-package import ProcessRuntime
+import ProcessRuntime
 
 /// The state of a request from its head to the end of its response, attached to its exchange.
 package final class OpenRequest {

@@ -215,14 +215,14 @@ extension EdgeSettings {
         let trace = isTrusted ? field(RequestIDs.traceField) : nil
         return RequestIDs(
             request: request.flatMap { RequestID(text: $0) } ?? RequestID(Self.randomIdentifier),
-            trace: trace.flatMap { TraceContext(text: $0) } ?? Self.randomTrace)
+            trace: trace.flatMap { TraceContext(text: $0) } ?? Self.randomTrace())
     }
 
     private static var randomIdentifier: Identifier128 {
         Identifier128(high: Random.uint64(), low: Random.uint64())
     }
 
-    private static var randomTrace: TraceContext {
-        TraceContext(trace: randomIdentifier, parent: Random.uint64(), flags: 0) ?? randomTrace
+    private static func randomTrace() -> TraceContext {
+        TraceContext(trace: randomIdentifier, parent: Random.uint64(), flags: 0) ?? randomTrace()
     }
 }

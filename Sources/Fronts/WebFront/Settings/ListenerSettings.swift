@@ -1,3 +1,4 @@
+import MicroHTTPD
 package import Model
 import ProcessRuntime
 import WebGrammar
