@@ -24,15 +24,9 @@ import Testing
         func ended(_: EventedExchange, _: HTTPEnd) {}
     }
 
-    private func limits(_ change: (inout HTTPLimits) -> Void) -> HTTPLimits {
-        var limits = HTTPLimits()
-        change(&limits)
-        return limits
-    }
-
     @Test func whoSaysItsHeadTooSlowlyIsLetGo() throws {
         let server = try EventedHTTPServer(
-            limits: limits { ($0.headSeconds, $0.idleSeconds) = (1, 3_600) }, handler: Answering())
+            limits: .with { ($0.headSeconds, $0.idleSeconds) = (1, 3_600) }, handler: Answering())
         let silent = try RawClient(port: server.port)
         let slow = try RawClient(port: server.port)
         slow.send("GET / HTTP/1.1\r\nHost: a\r\n")
@@ -53,7 +47,7 @@ import Testing
     @Test func whoHasAskedMayRestForItsIdleTime() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
-            limits: limits { ($0.headSeconds, $0.idleSeconds) = (1, 3_600) }, handler: handler)
+            limits: .with { ($0.headSeconds, $0.idleSeconds) = (1, 3_600) }, handler: handler)
         let client = try RawClient(port: server.port)
         client.get("/")
         try server.run { handler.count == 1 }
@@ -74,10 +68,10 @@ import Testing
         let (connections, requests) = (40, 50)
         let handler = Answering()
         let server = try EventedHTTPServer(handler: handler)
-        let clients = try (0..<connections).map { _ in Reader(try RawClient(port: server.port)) }
+        let clients = try (0..<connections).map { _ in Peer(try RawClient(port: server.port)) }
         try server.run { server.connectionCount == connections }
         let text = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: requests)
-        for client in clients { client.send(text) }
+        for peer in clients { peer.client.send(text) }
         var (before, most) = (0, 0)
         try server.run {
             most = max(most, handler.count - before)
@@ -91,16 +85,14 @@ import Testing
     @Test func connectionsOfOneAddressHaveTheirLimit() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
-            limits: limits { $0.connectionsPerPeer = 2 }, handler: handler)
+            limits: .with { $0.connectionsPerPeer = 2 }, handler: handler)
         let first = try RawClient(port: server.port)
         let second = try RawClient(port: server.port)
         try server.run { server.connectionCount == 2 }
-        let third = try RawClient(port: server.port)
-        let ended = Recorder<Int>()
-        let reader = Reader(third)
-        let thread = BackgroundThread { ended.append(reader.read()) }
-        try server.run { !ended.values.isEmpty }
-        #expect(thread.join() && ended.values == [0], "it is closed without a word")
+        let third = Peer(try RawClient(port: server.port))
+        #expect(
+            try server.run(third) { $0.client.response().status } == 0,
+            "it is closed without a word")
         #expect(server.connectionCount == 2)
         #expect(handler.refused.map(\.text) == ["127.0.0.1"])
         withExtendedLifetime(first) {}
@@ -111,7 +103,7 @@ import Testing
     @Test func aConnectionThatEndedMakesRoomForAnotherOne() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
-            limits: limits { $0.connectionsPerPeer = 1 }, handler: handler)
+            limits: .with { $0.connectionsPerPeer = 1 }, handler: handler)
         for count in 1...3 {
             do {
                 let client = try RawClient(port: server.port)
@@ -127,7 +119,7 @@ import Testing
     @Test func anAddressThatIsExemptHasNoLimit() throws {
         let handler = Answering(exempt: "127.0.0.1")
         let server = try EventedHTTPServer(
-            limits: limits { $0.connectionsPerPeer = 1 }, handler: handler)
+            limits: .with { $0.connectionsPerPeer = 1 }, handler: handler)
         let first = try RawClient(port: server.port)
         let second = try RawClient(port: server.port)
         try server.run { server.connectionCount == 2 }
@@ -139,7 +131,7 @@ import Testing
     @Test func connectionsInAllHaveTheirLimitAndOthersWait() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
-            limits: limits { ($0.connections, $0.connectionsPerPeer) = (2, 0) }, handler: handler)
+            limits: .with { ($0.connections, $0.connectionsPerPeer) = (2, 0) }, handler: handler)
         let second = try RawClient(port: server.port)
         do {
             let first = try RawClient(port: server.port)
@@ -170,13 +162,5 @@ import Testing
         let next = try EventedHTTPServer(listener: listener.relinquish(), handler: handler)
         later.get("/")
         try next.run { handler.count == 2 }
-    }
-
-    // Unchecked: created here, and used only by its own thread.
-    private final class Reader: @unchecked Sendable {
-        private let client: RawClient
-        init(_ client: consuming RawClient) { self.client = client }
-        func send(_ text: String) { client.send(text) }
-        func read() -> Int { client.response().status }
     }
 }

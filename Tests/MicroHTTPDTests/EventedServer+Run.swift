@@ -75,4 +75,36 @@ extension EventedHTTPServer {
             run()
         }
     }
+
+    /// Runs the server until a call of the peer, which blocks another thread, has returned.
+    borrowing func run<Value: Sendable>(
+        _ peer: Peer, _ call: @escaping @Sendable (Peer) -> Value
+    ) throws -> Value {
+        let done = Recorder<Value>()
+        let thread = BackgroundThread { done.append(call(peer)) }
+        try run { !done.values.isEmpty }
+        #expect(thread.join())
+        return done.values[0]
+    }
+}
+
+/// A client that may block. Unchecked: used by one thread at a time.
+final class Peer: @unchecked Sendable {
+    let client: RawClient
+
+    init(_ client: consuming RawClient) { self.client = client }
+
+    convenience init(_ server: borrowing EventedHTTPServer, sending text: String) throws {
+        self.init(try RawClient(port: server.port))
+        client.send(text)
+    }
+}
+
+extension HTTPLimits {
+    /// The default limits, apart from a change.
+    static func with(_ change: (inout HTTPLimits) -> Void) -> HTTPLimits {
+        var limits = HTTPLimits()
+        change(&limits)
+        return limits
+    }
 }

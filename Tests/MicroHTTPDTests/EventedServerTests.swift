@@ -5,32 +5,11 @@ import Testing
 @testable import MicroHTTPD
 
 @Suite struct EventedServerTests {
-    /// The responses that a client reads on its own thread while the server runs on this one.
+    /// The response that a client reads.
     private func responses(
         _ server: borrowing EventedHTTPServer, to text: String, bodyBytes count: Int = .max
     ) throws -> RawClient.Response {
-        let client = try RawClient(port: server.port)
-        client.send(text)
-        return try response(server, of: client, bodyBytes: count)
-    }
-
-    private func response(
-        _ server: borrowing EventedHTTPServer, of client: consuming RawClient,
-        bodyBytes count: Int = .max
-    ) throws -> RawClient.Response {
-        let done = Recorder<RawClient.Response>()
-        let reader = Reader(client)
-        let thread = BackgroundThread { done.append(reader.read(count)) }
-        try server.run { !done.values.isEmpty }
-        #expect(thread.join())
-        return done.values[0]
-    }
-
-    // Unchecked: created here, and used only by its own thread.
-    private final class Reader: @unchecked Sendable {
-        private let client: RawClient
-        init(_ client: consuming RawClient) { self.client = client }
-        func read(_ count: Int) -> RawClient.Response { client.response(bodyBytes: count) }
+        try server.run(Peer(server, sending: text)) { $0.client.response(bodyBytes: count) }
     }
 
     private static func get(_ target: String, _ more: String = "") -> String {
@@ -111,13 +90,12 @@ import Testing
     @Test func anAnswerMayComeLater() throws {
         let handler = TestHandler { _ in nil }
         let server = try EventedHTTPServer(handler: handler)
-        let client = try RawClient(port: server.port)
-        client.get("/later")
+        let peer = try Peer(server, sending: Self.get("/later"))
         try server.run { handler.seen.count == 1 }
         #expect(server.waitingCount == 1)
         handler.seen[0].answer(HTTPReply(body: .bytes(Array("late".utf8))))
         handler.seen[0].answer(HTTPReply(status: 500))
-        let response = try response(server, of: client, bodyBytes: 4)
+        let response = try server.run(peer) { $0.client.response(bodyBytes: 4) }
         #expect(response.body == Array("late".utf8))
         #expect(server.waitingCount == 0)
         try server.run { handler.ends == [.complete] }
@@ -208,10 +186,8 @@ import Testing
 
     @Test(arguments: [(3, 200), (4, 413)])
     func aBodyHasItsLimit(count: Int, status: Int) throws {
-        var limits = HTTPLimits()
-        limits.bodyBytes = 3
         let handler = TestHandler { HTTPReply(body: .bytes($0.body)) }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(limits: .with { $0.bodyBytes = 3 }, handler: handler)
         let body = String(repeating: "x", count: count)
         let response = try responses(
             server,
@@ -224,11 +200,10 @@ import Testing
     /// A client doesn't have to send a rejected body: the response comes first.
     @Test(arguments: ["Content-Length: 99999999\r\n", "Transfer-Encoding: chunked\r\n"])
     func aBodyThatIsNotAdmittedIsNotRead(length: String) throws {
-        var limits = HTTPLimits()
-        limits.bodyBytes = 1 << 20
         let handler = TestHandler { _ in HTTPReply() }
         handler.admit = { .refuse(HTTPReply(status: 401, body: .bytes(Array($0.method.utf8)))) }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(
+            limits: .with { $0.bodyBytes = 1 << 20 }, handler: handler)
         let response = try responses(
             server, to: "POST / HTTP/1.1\r\nHost: a\r\n\(length)\r\n")
         #expect(response.status == 401 && response.body == Array("POST".utf8))
@@ -237,10 +212,9 @@ import Testing
 
     /// Bodies in flight count until their requests are done, however they end.
     @Test func onlySoManyBodiesAreKeptAtATime() throws {
-        var limits = HTTPLimits()
-        (limits.bodyBytes, limits.bodies) = (8, 1)
         let handler = TestHandler { HTTPReply(body: .bytes($0.body)) }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(
+            limits: .with { ($0.bodyBytes, $0.bodies) = (8, 1) }, handler: handler)
         let post = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n"
         do {
             let first = try RawClient(port: server.port)

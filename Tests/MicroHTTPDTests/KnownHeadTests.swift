@@ -29,17 +29,8 @@ import Testing
         func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
     }
 
-    // Unchecked: created here, and used only by its own thread.
-    private final class Peer: @unchecked Sendable {
-        let client: RawClient
-        init(_ client: consuming RawClient) { self.client = client }
-    }
-
     private static func limits(headSeconds: Int = 30) -> HTTPLimits {
-        var limits = HTTPLimits()
-        limits.bodyBytes = 100
-        limits.headSeconds = headSeconds
-        return limits
+        .with { ($0.bodyBytes, $0.headSeconds) = (100, headSeconds) }
     }
 
     private static let first = "GET /a%62K?c=d&e HTTP/1.1\r\nHost: a\r\nAccept: b\r\n\r\n"
@@ -51,13 +42,7 @@ import Testing
         let server = try EventedHTTPServer(limits: limits, handler: keeper)
         var all: [RawClient.Response] = []
         for text in [Self.first] + texts {
-            let peer = Peer(try RawClient(port: server.port))
-            peer.client.send(text)
-            let done = Recorder<RawClient.Response>()
-            let thread = BackgroundThread { done.append(peer.client.whole()) }
-            try server.run { !done.values.isEmpty }
-            #expect(thread.join())
-            all.append(done.values[0])
+            all.append(try server.run(Peer(server, sending: text)) { $0.client.whole() })
         }
         return Array(all.dropFirst())
     }
@@ -72,8 +57,7 @@ import Testing
     @Test func aConnectionGoesOnBehindAKnownHead() throws {
         let keeper = Keeper()
         let server = try EventedHTTPServer(limits: Self.limits(), handler: keeper)
-        let peer = Peer(try RawClient(port: server.port))
-        peer.client.send(String(repeating: Self.first, count: 5))
+        let peer = try Peer(server, sending: String(repeating: Self.first, count: 5))
         try server.run { keeper.ends == 5 }
         #expect(keeper.notifications == 1 && server.connectionCount == 1)
     }
@@ -133,13 +117,9 @@ import Testing
         let server = try EventedHTTPServer(
             limits: Self.limits(headSeconds: 1), handler: keeper)
         for (text, status) in [(known, 200), (known, 200), (other, 400)] {
-            let peer = Peer(try RawClient(port: server.port))
-            peer.client.send("GET /t HTTP/1.1\r\n\(text)\r\nAAAAA")
-            let done = Recorder<RawClient.Response>()
-            let thread = BackgroundThread { done.append(peer.client.whole()) }
-            try server.run { !done.values.isEmpty }
-            #expect(thread.join())
-            #expect(done.values[0].status == status, "\(done.values[0].head)")
+            let peer = try Peer(server, sending: "GET /t HTTP/1.1\r\n\(text)\r\nAAAAA")
+            let response = try server.run(peer) { $0.client.whole() }
+            #expect(response.status == status, "\(response.head)")
         }
         #expect(keeper.notifications == 1 && keeper.ends == 2)
     }

@@ -6,18 +6,7 @@ import Testing
 /// Peers that send or read a little now and then, so that they are never idle: they are
 /// disconnected all the same. The library's own limit is far away.
 @Suite struct SlowPeerTests {
-    // Unchecked: created here, and used only by its own thread.
-    private final class Peer: @unchecked Sendable {
-        let client: RawClient
-        init(_ client: consuming RawClient) { self.client = client }
-    }
-
-    private static func limits(requestSeconds: Int) -> HTTPLimits {
-        var limits = HTTPLimits()
-        limits.headSeconds = requestSeconds
-        limits.bodyBytes = 1 << 20
-        return limits
-    }
+    private static let limits = HTTPLimits.with { ($0.headSeconds, $0.bodyBytes) = (1, 1 << 20) }
 
     private static let starts = [
         "GET / HTTP/1.1\r\nHost: a\r\nX: ", "GET /", "\r\n",
@@ -28,11 +17,10 @@ import Testing
     @Test func whoTricklesIsEnded() throws {
         let handler = TestHandler { _ in HTTPReply() }
         let server = try EventedHTTPServer(
-            limits: Self.limits(requestSeconds: 1), handler: handler)
+            limits: Self.limits, handler: handler)
         let ended = Recorder<Bool>()
         let threads = try Self.starts.map { start in
-            let peer = Peer(try RawClient(port: server.port))
-            peer.client.send(start)
+            let peer = try Peer(server, sending: start)
             return BackgroundThread {
                 ended.append(peer.client.trickle(start == "\r\n" ? "\r\n" : "a"))
             }
@@ -46,7 +34,7 @@ import Testing
     @Test func whoWaitsForAnAnswerMayWait() throws {
         let handler = TestHandler { _ in nil }
         let server = try EventedHTTPServer(
-            limits: Self.limits(requestSeconds: 1), handler: handler)
+            limits: Self.limits, handler: handler)
         let client = try RawClient(port: server.port)
         client.get("/")
         try server.run { handler.seen.count == 1 }
@@ -58,16 +46,15 @@ import Testing
     }
 
     @Test func whoReadsTooSlowlyIsEnded() throws {
-        var limits = HTTPLimits()
-        limits.idleSeconds = 1
-        limits.leastBytesPerSecond = 1 << 30
         let gone = Recorder<Bool>()
         let count = 256 << 20
         let handler = TestHandler { _ in
             let owner = MarkedOwner(zeros: count, gone)
             return HTTPReply(body: .memory(UnsafeRawBufferPointer(owner.bytes), owner: owner))
         }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(
+            limits: .with { ($0.idleSeconds, $0.leastBytesPerSecond) = (1, 1 << 30) },
+            handler: handler)
         let peer = Peer(try RawClient(port: server.port))
         peer.client.get("/")
         let taken = Recorder<Int>()
@@ -80,33 +67,29 @@ import Testing
 
     /// The response timeout restarts as long as the peer reads fast enough.
     @Test func whoReadsFastEnoughHasAsLongAsItTakes() throws {
-        var limits = HTTPLimits()
-        (limits.idleSeconds, limits.leastBytesPerSecond) = (1, 1 << 10)
         let gone = Recorder<Bool>()
         let count = 16 << 20
         let handler = TestHandler { _ in
             let owner = MarkedOwner(zeros: count, gone)
             return HTTPReply(body: .memory(UnsafeRawBufferPointer(owner.bytes), owner: owner))
         }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
-        let peer = Peer(try RawClient(port: server.port))
-        peer.client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        let taken = Recorder<Int>()
+        let server = try EventedHTTPServer(
+            limits: .with { ($0.idleSeconds, $0.leastBytesPerSecond) = (1, 1 << 10) },
+            handler: handler)
+        let peer = try Peer(
+            server, sending: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         let begun = ContinuousClock.now
         // 5 MB/s at most: longer than three of the timeouts per part.
-        let thread = BackgroundThread { taken.append(peer.client.sip(atOnce: 100_000)) }
-        try server.run { !taken.values.isEmpty }
-        #expect(thread.join() && taken.values[0] > count && handler.ends == [.complete])
+        let taken = try server.run(peer) { $0.client.sip(atOnce: 100_000) }
+        #expect(taken > count && handler.ends == [.complete])
         #expect(ContinuousClock.now - begun > .seconds(2))
     }
 
     /// The kernel buffers only a part of an unread response; the rest stays in the server.
     @Test func theSystemKeepsLittleOfWhatNobodyReads() throws {
-        var limits = HTTPLimits()
-        limits.idleSeconds = 1
         let body = [UInt8](repeating: 0, count: 1 << 20)
         let handler = TestHandler { _ in HTTPReply(body: .bytes(body)) }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(limits: .with { $0.idleSeconds = 1 }, handler: handler)
         let client = try RawClient(port: server.port, receiving: 4_096)
         client.get("/")
         try server.run { handler.seen.count == 1 }
@@ -120,13 +103,9 @@ import Testing
     @Test func aPartOfARequestThatIsTheLastWordIsLetGoOf() throws {
         let handler = TestHandler { _ in HTTPReply() }
         let server = try EventedHTTPServer(handler: handler)
-        let peer = Peer(try RawClient(port: server.port))
-        peer.client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+        let peer = try Peer(server, sending: "GET / HTTP/1.1\r\nHost: a\r\n")
         peer.client.finish()
-        let received = Recorder<[UInt8]>()
-        let thread = BackgroundThread { received.append(peer.client.everything()) }
-        try server.run { !received.values.isEmpty }
-        #expect(thread.join() && received.values == [[]])
+        #expect(try server.run(peer) { $0.client.everything() } == [])
         #expect(server.connectionCount == 0 && handler.seen.isEmpty)
     }
 
@@ -134,18 +113,14 @@ import Testing
     /// always gets one, regardless of the idle timeout.
     @Test(arguments: [("/", "HTTP/1.1 200"), ("/wait", "HTTP/1.1 499")])
     func whoHasSaidAllIsLetGoOf(target: String, status: String) throws {
-        var limits = HTTPLimits()
-        limits.idleSeconds = 3_600
         let handler = TestHandler { $0.target == "/wait" ? nil : HTTPReply() }
-        let server = try EventedHTTPServer(limits: limits, handler: handler)
+        let server = try EventedHTTPServer(
+            limits: .with { $0.idleSeconds = 3_600 }, handler: handler)
         let peer = Peer(try RawClient(port: server.port))
         peer.client.get(target)
         peer.client.finish()
-        let received = Recorder<[UInt8]>()
-        let thread = BackgroundThread { received.append(peer.client.everything()) }
-        try server.run { !received.values.isEmpty }
-        #expect(
-            thread.join() && String(decoding: received.values[0], as: UTF8.self).hasPrefix(status))
+        let received = try server.run(peer) { $0.client.everything() }
+        #expect(String(decoding: received, as: UTF8.self).hasPrefix(status))
         #expect(server.connectionCount == 0)
     }
 

@@ -1,8 +1,9 @@
 import Model
 import TestKit
 import Testing
-import WebFront
 import WebGrammar
+
+@testable import WebFront
 
 /// Responses never permit caches more than the origin does (RFC 9111, RFC 5861). The reference is
 /// `Tests/HTTPCaching/model.py`, which shares no code with the gateway.
@@ -70,7 +71,7 @@ import WebGrammar
         AssumedLifetime(fresh: 3_600, whileRevalidate: 600, ifError: 86_400))
 
     /// The response to a request at that time; `nil` if the origin would be asked first.
-    private func answer(to saying: Saying, _ answers: ImageAnswer) -> AnswerHead? {
+    private func answer(to saying: Saying, _ answers: ImageAnswer) -> Answer? {
         let caching = saying.caching
         let expiry = caching.expiry(.shared, Self.assumed)
         let now = (Self.answered + saying.elapsed) * 1_000
@@ -81,7 +82,7 @@ import WebGrammar
             else { return nil }
         }
         let image = DeliveredProperties(
-            ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
+            info: ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
             validity: Validity(expiry: expiry, caching: caching))
         let plan = RequestPlan(WebRequest(ImageRequest(url: "http://a/b.jpg")))
         return answers.head(of: image, for: plan, now: now)

@@ -105,22 +105,20 @@ import WebGrammar
     private let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     @Test func aProxyNamesItsRequests() throws {
-        var source = IDSource()
         let fields = ["X-Request-Id": "r-1", "traceparent": trace]
         let edge = try edge("10.0.0.1")
-        let named = try edge.ids(of: peer("10.0.0.1"), { fields[$0] }, orGeneratedFrom: &source)
+        let named = try edge.ids(of: peer("10.0.0.1")) { fields[$0] }
         #expect(named.request.text == "r-1" && named.trace.text == trace)
-        #expect(named.fields.map(\.value) == ["r-1", trace])
-        let other = try edge.ids(of: peer("10.0.0.2"), { fields[$0] }, orGeneratedFrom: &source)
+        #expect(named.fields.pairs.map(\.value) == ["r-1", trace])
+        let other = try edge.ids(of: peer("10.0.0.2")) { fields[$0] }
         #expect(other.request.text != "r-1" && other.trace.text != trace, "not trusted")
-        let wrong = try edge.ids(of: peer("10.0.0.1"), { _ in "a b" }, orGeneratedFrom: &source)
+        let wrong = try edge.ids(of: peer("10.0.0.1")) { _ in "a b" }
         #expect(wrong.request.text.utf8.count == 32 && !wrong.trace.isSampled)
     }
 
     @Test func namesThatAreMadeDifferAndAreNotSampled() {
-        var source = IDSource()
         let all = (0..<1_000).map { _ in
-            EdgeSettings().ids(of: .unix, { _ in nil }, orGeneratedFrom: &source)
+            EdgeSettings().ids(of: .unix) { _ in nil }
         }
         #expect(Set(all.map(\.request)).count == 1_000)
         #expect(Set(all.map(\.trace.trace)).count == 1_000)
@@ -161,10 +159,8 @@ import WebGrammar
         failure: ImageError? = nil
     ) -> DeliveredProperties {
         let expiry = HTTPExpiry(born: 1_000_000, freshFor: freshFor, staleFor: staleFor)
-        var properties = DeliveredProperties(
-            nil, byteCount: 1, validity: Validity(expiry: expiry, originFailure: failure))
-        properties.tiers = tiers
-        return properties
+        return DeliveredProperties(
+            byteCount: 1, validity: Validity(expiry: expiry, originFailure: failure), tiers: tiers)
     }
 
     private var plan: RequestPlan {

@@ -1,6 +1,7 @@
 import Model
 import Testing
-import WebFront
+
+@testable import WebFront
 
 @Suite struct FailureStatusTests {
     /// The HTTP status of each error; a new error needs a row.

@@ -10,18 +10,9 @@ import WebGrammar
         _ target: String, _ fields: [String: String] = [:],
         _ change: (inout WebFrontSettings) throws -> Void = { _ in }
     ) throws -> RequestPlan {
-        var grammar = ImgproxyGrammar.Settings()
-        grammar.permitsUnsigned = true
-        var settings = WebFrontSettings(try ImgproxyGrammar(grammar))
-        settings.infoGrammar = try ImgproxyGrammar(grammar)
-        try change(&settings)
-        let verdict = RequestReader(settings).verdict(
-            on: IncomingRequest("GET", target) { fields[$0] }, now: 1_000)
-        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
-        return plan
+        let verdict = try WebFrontSettings.unsigned(change).verdict(on: target, fields)
+        return try #require(verdict.plan, "\(verdict)")
     }
-
-    private struct NoPlan: Error { let verdict: Verdict }
 
     private static let source = "plain/http://h/a.jpg"
     private static let browser = ["Accept": "image/avif,image/webp,*/*;q=0.8"]

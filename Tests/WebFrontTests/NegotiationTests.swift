@@ -34,13 +34,10 @@ import WebGrammar
             (nil, nil, 70),
         ] as [(String?, ImageFormat?, Int?)])
     func aFormatHasItsQuality(accept: String?, format: ImageFormat?, quality: Int?) throws {
-        var settings = ImgproxyGrammar.Settings()
-        settings.permitsUnsigned = true
-        let grammar = try ImgproxyGrammar(settings)
+        let settings = try WebFrontSettings.unsigned()
         let path = "/_/fq:jpg:70:webp:60/plain/https://h/a.jpg"
-        let request = try grammar.read(Array(path.utf8), now: 0)
-        var plan = RequestPlan(request)
-        plan.negotiate(accept, offered: WebFrontSettings(grammar).offered)
+        var plan = RequestPlan(try settings.grammar.read(Array(path.utf8), now: 0))
+        plan.negotiate(accept, offered: settings.offered)
         let output = plan.request.image.output
         #expect(output.format == format && output.quality == quality)
     }

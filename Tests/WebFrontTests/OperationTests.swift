@@ -1,4 +1,5 @@
 import Linux
+import MicroHTTPD
 import Model
 import ProcessRuntime
 import TestKit
@@ -38,10 +39,19 @@ import Testing
 
     // MARK: - Log lines
 
-    private func written(_ line: AccessLog.Line) throws -> String {
+    /// The line of a request from 127.0.0.1 for a source with secrets.
+    private func written(
+        method: String = "GET",
+        target: String = "/secret-signature/w:300/plain/https://a.example/b?token=hidden",
+        status: UInt16? = 200, _ change: (OpenRequest) throws -> Void = { _ in }
+    ) throws -> String {
+        let request = OpenRequest(
+            begun: .now(), peer: try #require(PeerAddress(text: "127.0.0.1")))
+        request.source = "https://me:hidden@a.example/b?token=hidden"
+        try change(request)
         let pipe = try FileDescriptor.pipe()
-        AccessLog(Log(program: "gateway", format: .json, descriptor: pipe.writeEnd.number))
-            .write(line)
+        AccessLog(Log(program: "gateway", format: .json, descriptor: pipe.writeEnd.number)).write(
+            request, method, target, status: status, bytes: 1_234, microseconds: 5_600)
         let reading = try pipe.readEnd.duplicate()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { buffer.deallocate() }
@@ -49,13 +59,8 @@ import Testing
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    private let line = AccessLog.Line(
-        method: "GET", target: "/secret-signature/w:300/plain/https://a.example/b?token=hidden",
-        source: "https://me:hidden@a.example/b?token=hidden", peer: "127.0.0.1", status: 200,
-        bytes: 1_234, microseconds: 5_600)
-
     @Test func aLineIsOneObjectWithoutSignatureAndQuery() throws {
-        let text = try written(line)
+        let text = try written()
         #expect(text.hasSuffix("}\n") && text.dropLast().allSatisfy { $0 != "\n" })
         let object = try JSONValue(parsing: Array(text.utf8))
         #expect(object["path"]?.text == "/w:300/…")
@@ -70,13 +75,15 @@ import Testing
     }
 
     @Test func aLineSaysWhoAskedAndWhatBecameOfIt() throws {
-        var full = line
-        full.client = "2001:db8::1"
-        (full.error, full.cache, full.token) = ("badImageData", .stale, 2)
-        let trace = try #require(
-            TraceContext(text: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
-        full.ids = RequestIDs(try #require(RequestID(text: "r-1")), trace)
-        let object = try JSONValue(parsing: Array(try written(full).utf8))
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let text = try written { request in
+            request.client = "2001:db8::1"
+            (request.error, request.cache, request.token) = ("badImageData", .stale, 2)
+            request.ids = RequestIDs(
+                request: try #require(RequestID(text: "r-1")),
+                trace: try #require(TraceContext(text: trace)))
+        }
+        let object = try JSONValue(parsing: Array(text.utf8))
         #expect(object["client"]?.text == "2001:db8::1" && object["peer"]?.text == "127.0.0.1")
         #expect(object["error"]?.text == "badImageData" && object["cache"]?.text == "stale")
         #expect(object["requestId"]?.text == "r-1")
@@ -85,12 +92,10 @@ import Testing
     }
 
     @Test func aLineIsShortWhateverStrangersSay() throws {
-        var long = line
-        long.method = String(repeating: "M", count: 30_000)
-        long.target = "/s/" + String(repeating: "w:300/", count: 5_000)
-        long.source = "https://a/" + String(repeating: "\u{1}é", count: 5_000)
-        long.status = nil
-        let text = try written(long)
+        let text = try written(
+            method: String(repeating: "M", count: 30_000),
+            target: "/s/" + String(repeating: "w:300/", count: 5_000), status: nil
+        ) { $0.source = "https://a/" + String(repeating: "\u{1}é", count: 5_000) }
         #expect(text.utf8.count <= 4_096)
         let object = try JSONValue(parsing: Array(text.utf8))
         #expect(object["method"]?.text == String(repeating: "M", count: 16) + "…")

@@ -10,39 +10,29 @@ import Testing
         _ grammar: any URLGrammar, _ target: String, accept: String? = nil,
         _ change: (inout WebFrontSettings) -> Void = { _ in }
     ) throws -> OutputOptions {
-        var settings = WebFrontSettings(grammar)
+        var settings = WebFrontSettings(grammar: grammar)
         settings.output.quality = 70
         settings.output.qualities = [.webp: 60]
         settings.output.progressive = [.jpeg]
         settings.output.efforts = [.webp: 6, .avif: 2]
         change(&settings)
-        let verdict = RequestReader(settings).verdict(
-            on: IncomingRequest("GET", target) { $0 == "Accept" ? accept : nil }, now: 0)
-        guard case .load(let plan) = verdict else { throw NoPlan(verdict: verdict) }
-        return plan.request.image.output
+        let verdict = settings.verdict(on: target, accept.map { ["Accept": $0] } ?? [:])
+        return try #require(verdict.plan, "\(verdict)").request.image.output
     }
 
-    private struct NoPlan: Error { let verdict: Verdict }
+    private static let target = "/_/plain/https://h/a.jpg"
 
-    private static let grammars: [(any URLGrammar, String)] = {
-        var imgproxy = ImgproxyGrammar.Settings()
-        imgproxy.permitsUnsigned = true
-        var thumbor = ThumborGrammar.Settings()
-        thumbor.permitsUnsigned = true
+    @Test func theyHoldForEachGrammar() throws {
         let iiif = IIIFGrammar.Settings(source: "https://h/{id}")
-        let all: [((any URLGrammar)?, String)] = [
-            (try? ImgproxyGrammar(imgproxy), "/_/plain/https://h/a.jpg"),
-            (try? ThumborGrammar(thumbor), "/unsafe/h/a.jpg"),
-            (try? IIIFGrammar(iiif), "/a.jpg/full/max/0/default.jpg"),
+        let all: [(any URLGrammar, String)] = [
+            (try ImgproxyGrammar.unsigned(), Self.target),
+            (try ThumborGrammar.unsigned(), "/unsafe/h/a.jpg"),
+            (try IIIFGrammar(iiif), "/a.jpg/full/max/0/default.jpg"),
         ]
-        return all.compactMap { grammar, target in grammar.map { ($0, target) } }
-    }()
-
-    @Test(arguments: [0, 1, 2]) func theyHoldForEachGrammar(place: Int) throws {
-        let (grammar, target) = try #require(
-            Self.grammars.indices.contains(place) ? Self.grammars[place] : nil)
-        let output = try output(grammar, target, accept: "image/jpeg")
-        #expect(output.quality == 70 && output.isProgressive && output.effort == nil)
+        for (grammar, target) in all {
+            let output = try output(grammar, target, accept: "image/jpeg")
+            #expect(output.quality == 70 && output.isProgressive && output.effort == nil)
+        }
     }
 
     @Test(
@@ -57,8 +47,8 @@ import Testing
         options: String, accept: String?, format: ImageFormat, quality: Int, effort: Int?,
         isProgressive: Bool
     ) throws {
-        let (grammar, _) = Self.grammars[0]
-        let output = try output(grammar, "/_/\(options)plain/https://h/a.jpg", accept: accept)
+        let output = try output(
+            ImgproxyGrammar.unsigned(), "/_/\(options)plain/https://h/a.jpg", accept: accept)
         #expect(output.format == format && output.quality == quality)
         #expect(output.effort == effort && output.isProgressive == isProgressive)
         #expect(throws: Never.self) { try output.check() }
@@ -66,7 +56,7 @@ import Testing
 
     /// Without a format, the name of the source determines the likely format.
     @Test func aPNGIsNotInterlacedWhereOnlyJPEGIsProgressive() throws {
-        let (grammar, _) = Self.grammars[0]
+        let grammar = try ImgproxyGrammar.unsigned()
         for (name, isProgressive) in [("a.png", false), ("a.jpeg", true), ("a", true)] {
             let output = try output(
                 grammar, "/_/plain/https://h/\(name)", accept: "image/jpeg,image/png")
@@ -76,21 +66,16 @@ import Testing
 
     /// Without negotiation no field is examined, and `Vary` is empty.
     @Test func withoutNegotiationAcceptSaysNothing() throws {
-        let (grammar, target) = Self.grammars[0]
-        var settings = WebFrontSettings(grammar)
-        settings.offered = []
-        let head = IncomingRequest("GET", target) { $0 == "Accept" ? "image/webp" : nil }
-        guard case .load(let plan) = RequestReader(settings).verdict(on: head, now: 0) else {
-            Issue.record("it is not loaded")
-            return
-        }
+        let settings = try WebFrontSettings.unsigned { $0.offered = [] }
+        let verdict = settings.verdict(on: Self.target, ["Accept": "image/webp"])
+        let plan = try #require(verdict.plan)
         #expect(plan.request.image.output.format == nil && plan.accept == nil)
         #expect(plan.varies.isEmpty && plan.request.image.output.accepted.isEmpty)
     }
 
     @Test func anotherFormatHasItsOwn() throws {
-        let (grammar, target) = Self.grammars[0]
-        var plan = RequestPlan(try grammar.read(Array(target.utf8), now: 0))
+        var plan = RequestPlan(
+            try ImgproxyGrammar.unsigned().read(Array(Self.target.utf8), now: 0))
         var defaults = OutputDefaults()
         (defaults.efforts, defaults.progressive) = ([.avif: 2, .webp: 5], [.jpeg])
         plan.negotiate("image/avif", offered: [.avif], defaults)
@@ -105,16 +90,12 @@ import Testing
     }
 
     @Test func pathsBehindAPrefixAndHostsAreRead() throws {
-        let (grammar, target) = Self.grammars[0]
-        var settings = WebFrontSettings(grammar)
-        (settings.pathPrefix, settings.hosts) = ("/img", ["img.example.com"])
-        let reader = RequestReader(settings)
+        let target = Self.target
+        let settings = try WebFrontSettings.unsigned {
+            ($0.pathPrefix, $0.hosts) = ("/img", ["img.example.com"])
+        }
         func status(_ target: String, _ host: String) -> UInt16? {
-            let head = IncomingRequest("GET", target) { $0 == "Host" ? host : nil }
-            if case .answer(let answer) = reader.verdict(on: head, now: 0) {
-                return answer.head.status
-            }
-            return nil
+            settings.verdict(on: target, ["Host": host]).answer?.status
         }
         #expect(status("/img\(target)", "img.example.com:8080") == nil)
         #expect(status("/img\(target)", "IMG.example.com") == nil)

@@ -1,6 +1,7 @@
 import Model
 import Testing
-import WebFront
+
+@testable import WebFront
 
 /// Environment variables of other servers and their translation.
 @Suite struct PeerSettingsTests {

@@ -7,20 +7,17 @@ import Testing
 /// Removals by an operator.
 @Suite struct PurgeRequestTests {
     private func settings(prefix: String = "") throws -> OperatorSettings {
-        var grammar = ImgproxyGrammar.Settings()
-        grammar.permitsUnsigned = true
         let tokens = try #require(BearerTokens([Array("0123456789abcdef".utf8)]))
-        var settings = OperatorSettings(tokens, try ImgproxyGrammar(grammar))
-        settings.pathPrefix = prefix
-        return settings
+        return OperatorSettings(
+            tokens: tokens, grammar: try ImgproxyGrammar.unsigned(), pathPrefix: prefix)
     }
 
     private func meaning(
         _ method: String, _ target: String, _ body: String = "", type: String? = nil,
         prefix: String = ""
-    ) throws -> PurgeRequest.Meaning {
+    ) throws -> PurgeRequest {
         let head = IncomingRequest(method, target) { $0 == "Content-Type" ? type : nil }
-        return try PurgeRequest(head, body: Array(body.utf8), try settings(prefix: prefix)).meaning
+        return try PurgeRequest(head, body: Array(body.utf8), try settings(prefix: prefix))
     }
 
     private func fault(
@@ -45,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"url": "https://example.com/a.jpg"}"#, PurgeRequest.Meaning.url(source)),
+        (#"{"url": "https://example.com/a.jpg"}"#, PurgeRequest.url(source)),
         (
             #"{"url": "https://bücher.example/ä b.jpg"}"#,
             .url("https://xn--bcher-kva.example/%C3%A4%20b.jpg")
@@ -56,7 +53,7 @@ import Testing
         ),
         (#"{"tag": "product:17"}"#, .tag("product:17")),
     ])
-    func jsonNamesWhatIsMeant(body: String, wanted: PurgeRequest.Meaning) throws {
+    func jsonNamesWhatIsMeant(body: String, wanted: PurgeRequest) throws {
         let type = "application/json; charset=utf-8"
         #expect(try meaning("POST", "/-/purge", body, type: type) == wanted)
     }
@@ -92,5 +89,13 @@ import Testing
             let fault = try fault("POST", "/-/purge", body, type: "application/json")
             #expect(fault.status == 400 && fault.name == "invalidRequest", "\(body)")
         }
+    }
+}
+
+extension PurgeRequest {
+    fileprivate static func url(_ text: String) -> PurgeRequest { .init(kind: .url, text: text) }
+    fileprivate static func tag(_ text: String) -> PurgeRequest { .init(kind: .tag, text: text) }
+    fileprivate static func prefix(_ text: String) -> PurgeRequest {
+        .init(kind: .prefix, text: text)
     }
 }

@@ -1,7 +1,8 @@
 import MicroHTTPD
 import TestKit
 import Testing
-import WebFront
+
+@testable import WebFront
 
 /// The modules of the web component; `scripts/test-web` uses them in a browser.
 @Suite struct StaticFileTests {

@@ -1,4 +1,4 @@
-import Model
+public import Model
 import Testing
 import WebGrammar
 

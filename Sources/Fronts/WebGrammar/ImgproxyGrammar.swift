@@ -178,18 +178,10 @@ enum ImgproxyPath {
     }
 
     private static func withColons(_ options: ArraySlice<UInt8>) -> [UInt8] {
-        var repaired: [UInt8] = []
-        repaired.reserveCapacity(options.count)
-        var rest = options
-        while let byte = rest.first {
-            let isColon = colons.contains { rest.starts(with: $0) }
-            repaired.append(isColon ? UInt8(ascii: ":") : byte)
-            rest = rest.dropFirst(isColon ? 3 : 1)
-        }
-        return repaired
+        guard options.contains(UInt8(ascii: "%")) else { return Array(options) }
+        let text = String(decoding: options, as: UTF8.self)
+        return Array(text.replacing("%3A", with: ":").replacing("%3a", with: ":").utf8)
     }
-
-    private static let colons = [Array("%3A".utf8), Array("%3a".utf8)]
 
     private static func withSlashes(_ url: ArraySlice<UInt8>) -> [UInt8] {
         let slash = UInt8(ascii: "/")

@@ -216,32 +216,33 @@ enum ImgproxyRows {
     static let mark = "https://img.example.org/mark.png"
 
     static let bad =
-        BadRow.table(
+        [BadRow("cachebuster:" + String(repeating: "a", count: 256), 400, "cachebuster")]
+        + BadRow.table(
             """
             400 * rs:fit:300:400:1:1:ce:0:0:9 rs:auto:x:40 resize:wide:30:40 s:-1 s:40000
-            400 * size:1:2:maybe w:99999999999999999999 w:1.5 rt:wide/s:30:40 resizing_type: width: h:x
-            400 * height:1:2 mw:x min-width:40000 mh: min-height:-1 z:0 zoom:2:3:4 dpr:11/w:9 dpr:nan
-            400 * dpr:1e999/w:1 el:yes enlarge:1:1 ex:2 ex:1:fp:0.5/s:1:1 ex:1:no:40000/s:1:1
-            400 * extend:1:sm extend_ar:x extend_aspect_ratio:1:up g:ce:x:5/rs:fill:30:40 g:up g:fp:0.5
-            400 * g:fp:0.5:1.5 g:sm:1 c:-1:2 c: crop:1:2:ea:5:y t:-1 trim:10:red pd:-1
-            400 * padding:1:2:3:4:5 auto_rotate:no rot:45 rotate:x fl:2 flip:1:1:1 bg:256:0:0 bg:1:2
-            400 * background:ggg blur:-1 bl:101 sh:x sharpen:11 pix:1001 pixelate: wm:2 wm:1:ce:40000
-            400 * watermark:1:up q:101 quality: fq:jpeg format_quality:blob:1 mb:-1
-            400 * max_bytes:9999999999 ext:blob f: sm:2 strip_metadata: kcr:2 keep_copyright: scp:2
-            400 * strip_color_profile: ph:2 preserve_hdr: skp:blob damaged:hide dmg: maf:0
-            400 * max_animation_frames:x
+            400 * size:1:2:maybe w:99999999999999999999 w:1.5 rt:wide/s:30:40 resizing_type:
+            400 * width: h:x height:1:2 mw:x min-width:40000 mh: min-height:-1 z:0 zoom:2:3:4
+            400 * dpr:11/w:9 dpr:nan dpr:1e999/w:1 el:yes enlarge:1:1 ex:2 ex:1:fp:0.5/s:1:1
+            400 * ex:1:no:40000/s:1:1 extend:1:sm extend_ar:x extend_aspect_ratio:1:up
+            400 * g:ce:x:5/rs:fill:30:40 g:up g:fp:0.5 g:fp:0.5:1.5 g:sm:1 c:-1:2 c:
+            400 * crop:1:2:ea:5:y t:-1 trim:10:red pd:-1 padding:1:2:3:4:5 auto_rotate:no rot:45
+            400 * rotate:x fl:2 flip:1:1:1 bg:256:0:0 bg:1:2 background:ggg blur:-1 bl:101 sh:x
+            400 * sharpen:11 pix:1001 pixelate: wm:2 wm:1:ce:40000 watermark:1:up q:101 quality:
+            400 * fq:jpeg format_quality:blob:1 mb:-1 max_bytes:9999999999 ext:blob f: sm:2
+            400 * strip_metadata: kcr:2 keep_copyright: scp:2 strip_color_profile: ph:2
+            400 * preserve_hdr: skp:blob damaged:hide dmg: maf:0 max_animation_frames:x cb:a:b
+            400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
+            400 * return_attachment: width_:5
+            404 * exp:1799999999
             501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face t:1::1 ar:0 bl:1
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd
-            400 * cb:a:b expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
-        400 * return_attachment: width_:5
-        404 * exp:1799999999
-        501 * eth:1 msr:1 brightness:5
-        400 preset pr:none preset:
-        400 resize dpr:10/w:32000 z:100/w:32767 rs:fill:32767:32767:1
+            501 * eth:1 msr:1 brightness:5
+            400 preset pr:none preset:
+            400 resize dpr:10/w:32000 z:100/w:32767 rs:fill:32767:32767:1
             400 resize-to mw:32767/dpr:2/w:9 z:100/dpr:10/el:1
             400 sharpen sh:0.01
             501 g rs:fill:30:40/g:objw:face:2
             501 min-height rs:fill:30:40/dpr:2/mh:9
             501 min-width rt:fill-down/s:30:40/mw:9
-            """) + []
+            """)
 }

@@ -128,30 +128,31 @@ enum ThumborRows {
         GoodRow("filters:strip_icc()") { _ = $0.image.output.apply(settings: ["icc": "srgb"]) },
     ]
 
-    static let bad = BadRow.table(
-        """
-        400 * trim:256 trim:top-left:x trim:1:2:3 trim:bottom-right:256 filters:focal(5x5:1x9)
-        400 * filters:focal(5x5) filters:focal(1x2:3xa) filters:proportion(0)
-        400 * filters:proportion(1.5) filters:none() filters:quality(5:) filters:quality(101)
-        400 * filters:no_upscale(1) filters:stretch(1) filters:upscale(1) filters:fill()
-        400 * filters:fill(plaid) filters:rotate(45) filters:blur(0) filters:sharpen(1)
-        400 * filters:brightness(101) filters:contrast(x) filters:grayscale(1)
-        400 * filters:round_corner(9,1,2) filters:background_color(%23fff)
-        400 * filters:watermark(http://h/m,0,0) filters:watermark(http://h/m,101p,0,0)
-        400 * filters:watermark(ftp://h/m,0,0,0) filters:watermark(http://h/m,0,0,0,101)
-        400 * filters:format(x) filters:max_bytes(0) filters:damaged(hide) filters:max_age(-1)
-        400 * filters:strip_exif(1) filters:strip_icc(1)
-        501 * debug filters:fill(auto) filters:fill(blur) filters:focal(0.1x0.1:0.2x0.2)
-        501 * filters:blur(1) filters:sharpen(2,1,false) filters:sharpen(1,1,true)
-        501 * filters:round_corner(9|8,1,2,3) filters:watermark(http://h/m,repeat,0,0)
-        501 * filters:format(heic) filters:saturation(1.2) filters:extract_focal()
-        400 crop 9x9:8x10 0x0:40000x1
-        400 filters filters:grayscale(
-        400 overlay filters:watermark(http://u@h/m,0,0,0)
-        400 size 40000x1 99999999999999999999x
-        501 fill adaptive-fit-in/9x8/filters:fill(red) fit-in/origx9/filters:fill(red)
-        501 focal trim/9x8/filters:focal(1x1:2x2)
-        501 meta meta/filters:quality(5)
-        501 trim trim/1x1:9x9
-        """) + [BadRow("filters:)", 400, "")]
+    static let bad =
+        BadRow.table(
+            """
+            400 * trim:256 trim:top-left:x trim:1:2:3 trim:bottom-right:256 filters:focal(5x5:1x9)
+            400 * filters:focal(5x5) filters:focal(1x2:3xa) filters:proportion(0)
+            400 * filters:proportion(1.5) filters:none() filters:quality(5:) filters:quality(101)
+            400 * filters:no_upscale(1) filters:stretch(1) filters:upscale(1) filters:fill()
+            400 * filters:fill(plaid) filters:rotate(45) filters:blur(0) filters:sharpen(1)
+            400 * filters:brightness(101) filters:contrast(x) filters:grayscale(1)
+            400 * filters:round_corner(9,1,2) filters:background_color(%23fff)
+            400 * filters:watermark(http://h/m,0,0) filters:watermark(http://h/m,101p,0,0)
+            400 * filters:watermark(ftp://h/m,0,0,0) filters:watermark(http://h/m,0,0,0,101)
+            400 * filters:format(x) filters:max_bytes(0) filters:damaged(hide) filters:max_age(-1)
+            400 * filters:strip_exif(1) filters:strip_icc(1)
+            501 * debug filters:fill(auto) filters:fill(blur) filters:focal(0.1x0.1:0.2x0.2)
+            501 * filters:blur(1) filters:sharpen(2,1,false) filters:sharpen(1,1,true)
+            501 * filters:round_corner(9|8,1,2,3) filters:watermark(http://h/m,repeat,0,0)
+            501 * filters:format(heic) filters:saturation(1.2) filters:extract_focal()
+            400 crop 9x9:8x10 0x0:40000x1
+            400 filters filters:grayscale(
+            400 overlay filters:watermark(http://u@h/m,0,0,0)
+            400 size 40000x1 99999999999999999999x
+            501 fill adaptive-fit-in/9x8/filters:fill(red) fit-in/origx9/filters:fill(red)
+            501 focal trim/9x8/filters:focal(1x1:2x2)
+            501 meta meta/filters:quality(5)
+            501 trim trim/1x1:9x9
+            """) + [BadRow("filters:)", 400, "")]
 }

@@ -139,11 +139,8 @@ package struct Conditions: Hashable, Sendable {
     /// The time of the request in seconds since 1970, needed to interpret two-digit years.
     private var now: Int64 = 0
 
-    /// Creates conditions that always hold.
-    package init() { self.init(ifNoneMatch: nil, ifRange: nil, range: nil) }
-
-    /// Creates conditions from the unparsed values of these fields.
-    package init(ifNoneMatch: String?, ifRange: String?, range: String?) {
+    /// Creates conditions from the unparsed values of these fields; without values they always hold.
+    package init(ifNoneMatch: String? = nil, ifRange: String? = nil, range: String? = nil) {
         (self.ifNoneMatch, self.ifRange, self.range) = (ifNoneMatch, ifRange, range)
     }
 

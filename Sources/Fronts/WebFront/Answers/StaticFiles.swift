@@ -41,7 +41,7 @@ package struct StaticFiles: Sendable {
         let path = target.prefix { $0 != "?" }
         guard let file = files[String(path)] else { return nil }
         var reply = HTTPReply(headers: Self.fields + [("ETag", file.tag)])
-        let conditions = Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: nil)
+        let conditions = Conditions(ifNoneMatch: ifNoneMatch)
         if conditions.isUnmodified(file.tag) {
             reply.status = 304
         } else {

@@ -270,23 +270,13 @@ package struct IncomingRequest {
 
 /// Explains how a listener interprets a request target, for troubleshooting. Pure: uses neither
 /// sockets nor a clock.
-package struct TargetExplanation: Hashable, Sendable {
+package struct TargetExplanation {
     /// The status if the response doesn't involve the stack; `nil` if it does.
-    package var status: UInt16?
+    package let status: UInt16?
     /// The text of that response.
-    package var answer: String?
-    /// What is returned: an image, a source or image properties.
-    package var kind: String?
-    /// The URL of the source.
-    package var source: String?
-    /// The keys of the steps, in order.
-    package var steps: [String] = []
-    /// The format, or the candidates among which the image decides; `nil` for that of the source.
-    package var format: String?
-    /// The request fields on which the response depends.
-    package var varies: [String] = []
-    /// The cache key of the result, unless request headers affect it.
-    package var key: String?
+    private var answer: String?
+    /// What is requested from the stack.
+    private var plan: RequestPlan?
     /// Where the result is cached now: memory, disk or none; `nil` if not queried.
     package var cached: String?
 
@@ -296,50 +286,62 @@ package struct TargetExplanation: Hashable, Sendable {
         case .answer(let answer):
             status = answer.status
             self.answer = String(decoding: answer.body, as: UTF8.self).trimmedOfLineEnd
-        case .load(let plan): explain(plan)
+        case .load(let plan): (status, self.plan) = (nil, plan)
         }
     }
 
-    private mutating func explain(_ plan: RequestPlan) {
-        let image = plan.request.image
-        kind = plan.request.kind.name
-        source = image.url
-        steps = image.steps.map(\.key)
-        let accepted = image.output.accepted.map(\.name)
-        format =
-            image.output.format?.name
+    /// The keys of the steps, in order.
+    private var steps: [String] { plan?.request.image.steps.map(\.key) ?? [] }
+    /// The request fields on which the response depends.
+    private var varies: [String] { plan?.varies ?? [] }
+
+    /// The format, or the candidates among which the image decides; `nil` for that of the source.
+    private var format: String? {
+        guard let output = plan?.request.image.output else { return nil }
+        let accepted = output.accepted.map(\.name)
+        return output.format?.name
             ?? (accepted.isEmpty ? nil : accepted.joined(separator: " or "))
-        varies = plan.varies
-        key = (try? SourceURL(image.url)).map {
-            CacheKey.result(image, url: $0, terms: LoadTerms())
+    }
+
+    /// The cache key of the result, unless request headers affect it.
+    private var key: String? {
+        plan.flatMap { plan in
+            (try? SourceURL(plan.request.image.url)).map {
+                CacheKey.result(plan.request.image, url: $0, terms: LoadTerms())
+            }
         }
     }
 
     /// The explanation as a JSON object, with a trailing line feed; unknown values are null.
     package var json: String {
         let object: JSONObject = [
-            "status": status, "answer": answer, "kind": kind, "source": source, "steps": steps,
-            "format": format, "varies": varies, "key": key, "cached": cached,
+            "status": status, "answer": answer, "kind": plan?.request.kind.name,
+            "source": plan?.request.image.url, "steps": steps, "format": format, "varies": varies,
+            "key": key, "cached": cached,
         ]
         return object.line.map { String(decoding: $0, as: UTF8.self) } ?? "{}\n"
     }
 
     /// The explanation with one line per known property.
     package var text: String {
-        let isLoad = kind != nil
-        let listed = steps.isEmpty ? "none" : steps.joined(separator: "\n")
-        let fields = varies.isEmpty ? "no" : varies.joined(separator: ", ")
-        let lines: [(name: String, value: String?)] = [
-            ("status", status.map { "\($0)" }), ("answer", answer), ("kind", kind),
-            ("source", source), ("steps", isLoad ? listed : nil),
-            ("format", isLoad ? format ?? "that of the source" : nil),
-            ("varies", isLoad ? fields : nil), ("key", key), ("cached", cached),
+        var lines: [(name: String, value: String?)] = [
+            ("status", status.map { "\($0)" }), ("answer", answer),
         ]
-        return lines.compactMap { (name, value) -> String? in
-            guard let value else { return nil }
-            let padded = name + String(repeating: " ", count: 9 - name.count)
-            let indent = "\n" + String(repeating: " ", count: 9)
-            return padded + value.split(separator: "\n").joined(separator: indent) + "\n"
+        if let plan {
+            lines += [
+                ("kind", plan.request.kind.name), ("source", plan.request.image.url),
+                ("steps", steps.isEmpty ? "none" : steps.joined(separator: "\n")),
+                ("format", format ?? "that of the source"),
+                ("varies", varies.isEmpty ? "no" : varies.joined(separator: ", ")), ("key", key),
+            ]
+        }
+        lines.append(("cached", cached))
+        let indent = String(repeating: " ", count: 9)
+        return lines.compactMap { name, value in
+            value.map { value in
+                name + indent.dropFirst(name.count)
+                    + value.split(separator: "\n").joined(separator: "\n\(indent)") + "\n"
+            }
         }.joined()
     }
 }
