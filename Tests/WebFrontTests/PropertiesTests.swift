@@ -16,7 +16,7 @@ import WebGrammar
         publicURL: String? = nil
     ) throws -> Answer {
         let settings = try WebFrontSettings.unsigned { settings in
-            (settings.properties.form, settings.properties.publicURL) = (form, publicURL)
+            (settings.propertiesForm, settings.publicURL) = (form, publicURL)
             switch form {
             case .plain: break
             case .thumbor: settings.grammar = try ThumborGrammar.unsigned()

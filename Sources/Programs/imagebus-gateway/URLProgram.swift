@@ -34,7 +34,7 @@ enum URLProgram {
         let target = try front.grammar.target(ofPath: path)
         // Report an invalid target now instead of when it is requested.
         _ = try front.grammar.read(Array(target.utf8), now: now)
-        ProgramOutput.write("\(front.properties.publicURL ?? "")\(front.pathPrefix)\(target)\n")
+        ProgramOutput.write("\(front.publicURL ?? "")\(front.pathPrefix)\(target)\n")
         return ProgramExit.success
     }
 

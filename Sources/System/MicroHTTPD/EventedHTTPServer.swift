@@ -214,12 +214,16 @@ public struct HTTPLimits: Hashable, Sendable {
 // The callbacks invoked by libmicrohttpd for an evented server. The exchange is passed through its
 // `void *` with a reference of its own, from the first line to the end of the request.
 
+/// Returns the server's state for the context of a callback.
+private func serverState(_ context: UnsafeMutableRawPointer?) -> EventedServerState? {
+    context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+}
+
 /// Whether to accept a connection.
 func acceptConnection(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _: socklen_t
 ) -> MHD_Result {
-    guard let context, let address else { return .YES }
-    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    guard let state = serverState(context), let address else { return .YES }
     return state.accepts(PeerAddress(address)) ? .YES : .NO
 }
 
@@ -229,8 +233,7 @@ func noteConnection(
     _ kept: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     _ code: MHD_ConnectionNotificationCode
 ) {
-    guard let context, let connection, let kept else { return }
-    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    guard let state = serverState(context), let connection, let kept else { return }
     switch code {
     case .CONNECTION_NOTIFY_STARTED:
         kept.pointee = Unmanaged.passUnretained(state.begin(connection)).toOpaque()
@@ -245,8 +248,8 @@ func beginEvented(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
     _ pointer: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let context, let pointer, let kept = cmicrohttpd_kept(pointer) else { return nil }
-    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
+    guard let state = serverState(context), let pointer, let kept = cmicrohttpd_kept(pointer)
+    else { return nil }
     let connection = Unmanaged<EventedConnection>.fromOpaque(kept).takeUnretainedValue()
     state.requests += 1
     state.awaitRest(of: connection)
@@ -260,8 +263,7 @@ func beginEvented(
 func noteFailure(
     _ context: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?, _: CVaListPointer?
 ) {
-    guard let context else { return }
-    Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue().refuseHeads()
+    serverState(context)?.refuseHeads()
 }
 
 /// Called when the head has been read, then with each chunk of the body, and then without data,
@@ -272,9 +274,9 @@ func answerEvented(
     _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let context, let slot, let method, let count, let pointer = slot.pointee
+    guard let state = serverState(context), let slot, let method, let count,
+        let pointer = slot.pointee
     else { return .NO }
-    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeUnretainedValue()
     if !exchange.isHeadRead {
         exchange.isHeadRead = true
@@ -350,9 +352,8 @@ func endEvented(
     _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
-    guard let context, let slot, let pointer = slot.pointee else { return }
+    guard let state = serverState(context), let slot, let pointer = slot.pointee else { return }
     slot.pointee = nil
-    let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<EventedExchange>.fromOpaque(pointer).takeRetainedValue()
     state.awaitRequest(on: exchange.connection)
     exchange.connection.readsHead = false

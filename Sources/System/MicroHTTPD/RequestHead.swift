@@ -277,11 +277,28 @@ enum HeadCharacters {
     }
 }
 
-/// Why a request is refused that libmicrohttpd accepted. Its connection is closed after the answer.
-struct HeadError: Error, Hashable {
-    let status: UInt16
-    /// A human-readable explanation.
-    let sentence: String
+/// Why a request is refused that libmicrohttpd accepted, with a human-readable explanation. Its
+/// connection is closed after the answer.
+enum HeadError: String, Error {
+    case target = "the request target contains characters other than visible ASCII"
+    case method = "the method is not a valid token"
+    case lines = "the header section has a line that does not end with CR LF, or a NUL byte"
+    case name = "a field name is not a valid token"
+    case value = "a field value contains control characters"
+    case host = "exactly one Host field with one host is required"
+    case framing = "conflicting fields for the body length"
+    case coding = "the only supported transfer coding is chunked"
+    case bodyTooLarge = "the body is too large"
+    case expectation = "the only supported expectation is 100-continue with a body"
+
+    private var status: UInt16 {
+        switch self {
+        case .coding: 501
+        case .bodyTooLarge: 413
+        case .expectation: 417
+        default: 400
+        }
+    }
 
     /// The reply that refuses the request.
     var reply: HTTPReply {
@@ -290,29 +307,8 @@ struct HeadError: Error, Hashable {
             headers: [
                 ("Content-Type", "text/plain; charset=utf-8"),
                 ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
-            ], body: .bytes(Array((sentence + "\n").utf8)))
+            ], body: .bytes(Array((rawValue + "\n").utf8)))
     }
-}
-
-extension HeadError {
-    static let target = HeadError(
-        status: 400, sentence: "the request target contains characters other than visible ASCII")
-    static let method = HeadError(status: 400, sentence: "the method is not a valid token")
-    static let lines = HeadError(
-        status: 400,
-        sentence: "the header section has a line that does not end with CR LF, or a NUL byte")
-    static let name = HeadError(status: 400, sentence: "a field name is not a valid token")
-    static let value = HeadError(
-        status: 400, sentence: "a field value contains control characters")
-    static let host = HeadError(
-        status: 400, sentence: "exactly one Host field with one host is required")
-    static let framing = HeadError(
-        status: 400, sentence: "conflicting fields for the body length")
-    static let coding = HeadError(
-        status: 501, sentence: "the only supported transfer coding is chunked")
-    static let bodyTooLarge = HeadError(status: 413, sentence: "the body is too large")
-    static let expectation = HeadError(
-        status: 417, sentence: "the only supported expectation is 100-continue with a body")
 }
 
 /// The answer, as bytes, to a head that libmicrohttpd has read and refuses: there is no exchange

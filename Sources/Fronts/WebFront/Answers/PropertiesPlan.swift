@@ -12,9 +12,9 @@ package struct PropertiesPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - path: The path of the request, without its query.
     ///   - host: The field `Host`; an invalid one counts as `localhost`.
-    init(_ settings: PropertiesSettings, path: String, host: String?, accept: String?) {
-        form = settings.form
-        contentType = settings.form.contentType(accept)
+    init(_ settings: WebFrontSettings, path: String, host: String?, accept: String?) {
+        form = settings.propertiesForm
+        contentType = form.contentType(accept)
         let place = settings.publicURL ?? "http://\(Self.authority(host))"
         let end = "/info.json"
         id = place + (path.hasSuffix(end) ? String(path.dropLast(end.utf8.count)) : path)
@@ -78,14 +78,6 @@ package enum PropertiesForm: Hashable, Sendable, CaseIterable {
         }
         return "application/json"
     }
-}
-
-/// How image properties are returned.
-package struct PropertiesSettings: Sendable {
-    package var form = PropertiesForm.plain
-    /// The URL of this listener as seen by clients, without a trailing slash; `nil` derives it from
-    /// `Host`, with http.
-    package var publicURL: String?
 }
 
 extension JSONObject {

@@ -196,11 +196,10 @@ package struct RequestReader: Sendable {
         plan.wantsJSON = wantsJSON(head)
         if plan.request.kind == .properties {
             plan.properties = PropertiesPlan(
-                settings.properties, path: settings.pathPrefix + head.path,
-                host: head.field("Host"),
+                settings, path: settings.pathPrefix + head.path, host: head.field("Host"),
                 accept: head.field("Accept"))
-            plan.varies = settings.properties.form.varies
-            plan.request.image.properties = settings.properties.form.wanted
+            plan.varies = settings.propertiesForm.varies
+            plan.request.image.properties = settings.propertiesForm.wanted
         }
         // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil

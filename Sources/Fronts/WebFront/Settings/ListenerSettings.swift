@@ -131,7 +131,7 @@ extension SettingsReader {
     /// Applies what depends on the grammar: the form of image properties, and how its original
     /// server behaves.
     private func applyGrammar(_ front: inout WebFrontSettings) throws {
-        front.properties.form = listener.form
+        front.propertiesForm = listener.form
         front.healthPath = listener.healthPath
         // Required by Level 1.
         if listener.form == .iiif, front.crossOrigin.isNone, let all = CrossOriginAccess("*") {
@@ -142,7 +142,7 @@ extension SettingsReader {
             (front.framesMax, front.passesDrawings) = (1, true)
             front.infoGrammar = try grammar(for: .properties)
         }
-        front.properties.publicURL = try read(
+        front.publicURL = try read(
             .publicURL,
             mustBe: "the URL of this listener for clients, such as https://example.com, without a "
                 + "trailing slash"

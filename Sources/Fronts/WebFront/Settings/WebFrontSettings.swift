@@ -10,8 +10,11 @@ package struct WebFrontSettings: Sendable {
     /// The grammar of paths after `/info`, which request image properties; `nil` if the grammar has
     /// a syntax of its own for them.
     package var infoGrammar: (any URLGrammar)?
-    /// How image properties are returned.
-    package var properties = PropertiesSettings()
+    /// The format of image properties.
+    var propertiesForm = PropertiesForm.plain
+    /// The URL of this listener as seen by clients, without a trailing slash; `nil` derives it from
+    /// `Host`, with http.
+    package var publicURL: String?
     /// The origins whose pages may read responses.
     package var crossOrigin = CrossOriginAccess()
     /// The health check path of the grammar's original server, in addition to ours; `nil` if it has
