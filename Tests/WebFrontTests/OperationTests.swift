@@ -50,8 +50,9 @@ import Testing
         request.source = "https://me:hidden@a.example/b?token=hidden"
         try change(request)
         let pipe = try FileDescriptor.pipe()
-        AccessLog(Log(program: "gateway", format: .json, descriptor: pipe.writeEnd.number)).write(
-            request, method, target, status: status, bytes: 1_234, microseconds: 5_600)
+        AccessLog(log: Log(program: "gateway", format: .json, descriptor: pipe.writeEnd.number))
+            .write(
+                request, method, target, status: status, bytes: 1_234, microseconds: 5_600)
         let reading = try pipe.readEnd.duplicate()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { buffer.deallocate() }

@@ -83,8 +83,13 @@ enum GatewayProgram {
             case .hangUp: reload(options, front, removing, log)
             }
         }
+        let counters = front.requests.counters
         log.info(
-            "ended", ["answered": LogValue(front.answered), "abandoned": LogValue(front.abandoned)])
+            "ended",
+            [
+                "answered": LogValue(counters.answeredCount),
+                "abandoned": LogValue(counters.abandoned),
+            ])
         return isDone ? ProgramExit.success : ProgramExit.internalError
     }
 

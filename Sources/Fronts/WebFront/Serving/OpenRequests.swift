@@ -36,10 +36,7 @@ package final class OpenRequests {
     package private(set) var counters = RequestCounters()
 
     /// Creates an empty set; with a `log`, each request is logged.
-    package init(log: AccessLog? = nil) { self.log = log }
-
-    /// The number of requests whose responses are not fully sent.
-    package var count: Int { counters.inProgress }
+    init(log: AccessLog?) { self.log = log }
 
     /// Whether requests are logged.
     package var isLogged: Bool { log != nil }
@@ -153,11 +150,9 @@ package struct RequestCounters: Hashable, Sendable {
 /// that reading the log does not enable anyone to request signed URLs or to authenticate at an
 /// origin.
 package struct AccessLog: Sendable {
-    private let log: Log
-    package var pathPrefix = ""
-
-    /// Writes to a JSON log at level info.
-    init(_ log: Log) { self.log = log }
+    /// A JSON log.
+    let log: Log
+    var pathPrefix = ""
 
     /// - Parameter status: The status; `nil` if the peer disconnected early.
     func write(

@@ -29,9 +29,6 @@ package final class WebFront: EventedHandler {
     package var isEnding = false
     /// Whether a failing fallback has been logged for these settings.
     private var hasWarnedOfFallback = false
-    /// The numbers of answered requests and of those whose peer disconnected early.
-    package var answered: Int { Int(clamping: requests.counters.answeredCount) }
-    package var abandoned: Int { Int(clamping: requests.counters.abandoned) }
     /// Counts and logs requests.
     package let requests: OpenRequests
     /// Serves `/ready`.
@@ -69,9 +66,9 @@ package final class WebFront: EventedHandler {
         (reader, maker) = (RequestReader(settings), AnswerMaker(settings: settings))
         // The access log is JSON regardless of the format of other log lines.
         let requestLog = log.with(level: .info, format: .json)
-        var accessLog = settings.logsRequests ? AccessLog(requestLog) : nil
-        accessLog?.pathPrefix = settings.pathPrefix
-        requests = OpenRequests(log: accessLog)
+        requests = OpenRequests(
+            log: settings.logsRequests
+                ? AccessLog(log: requestLog, pathPrefix: settings.pathPrefix) : nil)
         readiness = try Readiness(client)
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
         readiness.answer = { [unowned self] exchange, complaint in
@@ -95,9 +92,6 @@ package final class WebFront: EventedHandler {
 
     /// Readable when loads have ended.
     package var descriptor: Int32 { mailbox.descriptor }
-
-    /// The number of requests whose responses are not fully sent.
-    package var openCount: Int { requests.count }
 
     var metrics: FrontMetrics {
         FrontMetrics(

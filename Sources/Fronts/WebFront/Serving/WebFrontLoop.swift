@@ -104,7 +104,7 @@ package struct WebFrontLoop: ~Copyable {
                 nextBeat = turn.wokenAt.adding(milliseconds: Self.beatMilliseconds)
                 notify(.alive)
             }
-            if isForced { return front.openCount == 0 }
+            if isForced { return front.requests.counters.inProgress == 0 }
             if let isDone = goOn(mustStop, at: turn.wokenAt) { return isDone }
         }
     }
@@ -142,7 +142,7 @@ package struct WebFrontLoop: ~Copyable {
         case .draining(let until, let quietSince):
             if server.connectionCount == 0 { return true }
             if now >= until { return false }
-            guard front.openCount == 0 else {
+            guard front.requests.counters.inProgress == 0 else {
                 ending = .draining(until, quietSince: nil)
                 return nil
             }
