@@ -108,21 +108,21 @@ import WebGrammar
         let fields = ["X-Request-Id": "r-1", "traceparent": trace]
         let edge = try edge("10.0.0.1")
         let named = try edge.ids(of: peer("10.0.0.1")) { fields[$0] }
-        #expect(named.request.text == "r-1" && named.trace.text == trace)
-        #expect(named.fields.pairs.map(\.value) == ["r-1", trace])
+        #expect(named.requestID?.text == "r-1" && named.trace?.text == trace)
+        #expect(named.httpFields.pairs.map(\.value) == ["r-1", trace])
         let other = try edge.ids(of: peer("10.0.0.2")) { fields[$0] }
-        #expect(other.request.text != "r-1" && other.trace.text != trace, "not trusted")
+        #expect(other.requestID?.text != "r-1" && other.trace?.text != trace, "not trusted")
         let wrong = try edge.ids(of: peer("10.0.0.1")) { _ in "a b" }
-        #expect(wrong.request.text.utf8.count == 32 && !wrong.trace.isSampled)
+        #expect(wrong.requestID?.text.utf8.count == 32 && !wrong.isSampled)
     }
 
     @Test func namesThatAreMadeDifferAndAreNotSampled() {
         let all = (0..<1_000).map { _ in
             EdgeSettings().ids(of: .unix) { _ in nil }
         }
-        #expect(Set(all.map(\.request)).count == 1_000)
-        #expect(Set(all.map(\.trace.trace)).count == 1_000)
-        #expect(all.allSatisfy { !$0.logContext.isSampled && !$0.logContext.isProbe })
+        #expect(Set(all.map(\.requestID)).count == 1_000)
+        #expect(Set(all.map(\.trace?.trace)).count == 1_000)
+        #expect(all.allSatisfy { !$0.isSampled && !$0.isProbe })
     }
 
     // MARK: - Log fields

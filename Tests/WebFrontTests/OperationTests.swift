@@ -80,9 +80,9 @@ import Testing
         let text = try written { request in
             request.client = "2001:db8::1"
             (request.error, request.cache, request.token) = ("badImageData", .stale, 2)
-            request.ids = RequestIDs(
-                request: try #require(RequestID(text: "r-1")),
-                trace: try #require(TraceContext(text: trace)))
+            request.ids = LogContext(
+                trace: try #require(TraceContext(text: trace)),
+                requestID: try #require(RequestID(text: "r-1")))
         }
         let object = try JSONValue(parsing: Array(text.utf8))
         #expect(object["client"]?.text == "2001:db8::1" && object["peer"]?.text == "127.0.0.1")

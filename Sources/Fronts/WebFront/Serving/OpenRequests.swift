@@ -11,7 +11,7 @@ package final class OpenRequest {
     /// Whether a trusted proxy forwarded the request.
     var isFromProxy = false
     /// The identifiers used in logs; `nil` until needed.
-    var ids: RequestIDs?
+    var ids: LogContext?
     var source: String?
     /// The number of the load it waits for.
     var load: UInt64?
@@ -88,7 +88,7 @@ extension EventedExchange {
     var open: OpenRequest? { note as? OpenRequest }
 
     /// Whether the request contains identifiers, from a trusted peer or not.
-    var hasIDs: Bool { RequestIDs.fieldNames.contains { header($0) != nil } }
+    var hasIDs: Bool { LogContext.fieldNames.contains { header($0) != nil } }
 }
 
 extension Instant {
@@ -170,7 +170,7 @@ package struct AccessLog: Sendable {
         if let error = request.error { fields.append(("error", .string(error))) }
         if let cache = request.cache { fields.append(("cache", .string(cache.rawValue))) }
         if let ids = request.ids {
-            fields += ids.logContext.fields.map { ($0.name, LogValue.string($0.text)) }
+            fields += ids.fields.map { ($0.name, LogValue.string($0.text)) }
         }
         if let token = request.token { fields.append(("token", LogValue(token))) }
         log.write(.info, "request", fields: fields)

@@ -155,7 +155,7 @@ package final class WebFront: EventedHandler {
     }
 
     /// Returns the identifiers of a request used in logs.
-    private func ids(of exchange: EventedExchange) -> RequestIDs {
+    private func ids(of exchange: EventedExchange) -> LogContext {
         if let known = exchange.open?.ids { return known }
         let ids = settings.edge.ids(of: exchange.peer) { exchange.header($0) }
         exchange.open?.ids = ids
@@ -237,7 +237,7 @@ package final class WebFront: EventedHandler {
         _ completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let image = plan.request.image
-        let logContext = ids(of: exchange).logContext
+        let logContext = ids(of: exchange)
         let bytes: [UInt8]
         switch plan.upload {
         case nil:
@@ -401,7 +401,7 @@ package final class WebFront: EventedHandler {
     private func named(_ reply: PreparedReply, for exchange: EventedExchange) -> PreparedReply {
         guard exchange.open?.isFromProxy == true, exchange.hasIDs else { return reply }
         var named = reply.reply
-        named.headers += ids(of: exchange).fields.pairs
+        named.headers += ids(of: exchange).httpFields.pairs
         return PreparedReply(named)
     }
 
@@ -412,7 +412,7 @@ package final class WebFront: EventedHandler {
     /// Returns the response with the bytes of an image, if it has one, and with identifiers.
     private func httpReply(
         _ answer: Answer, for exchange: EventedExchange, _ bytes: ImageBytes?,
-        _ ids: RequestIDs? = nil
+        _ ids: LogContext? = nil
     ) -> HTTPReply {
         let access = settings.crossOrigin
         let fields = access.added(
@@ -422,7 +422,7 @@ package final class WebFront: EventedHandler {
             status: answer.status, headers: fields.pairs, body: .bytes(answer.body))
         // Tells clients not to reuse a connection that is about to be closed.
         if isEnding { reply.headers.append(("Connection", "close")) }
-        if let ids { reply.headers += ids.fields.pairs }
+        if let ids { reply.headers += ids.httpFields.pairs }
         if let range = answer.bytes, let bytes {
             let part = bytes.lastingBytes[range]
             reply.body = .memory(UnsafeRawBufferPointer(rebasing: part), owner: bytes)

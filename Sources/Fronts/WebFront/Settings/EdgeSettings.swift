@@ -187,42 +187,37 @@ enum ForwardedAddresses {
     }
 }
 
-/// The identifiers of a request in logs, both here and in the stack.
-package struct RequestIDs: Hashable, Sendable {
-    /// From a trusted proxy's `X-Request-Id`, or generated.
-    package let request: RequestID
-    /// From a trusted proxy's `traceparent` (W3C Trace Context), or generated; a generated trace is
-    /// not sampled.
-    package let trace: TraceContext
-
+// The identifiers of a request in logs, both here and in the stack.
+extension LogContext {
+    fileprivate static let (requestField, traceField) = ("X-Request-Id", "traceparent")
     /// The names of the fields in requests and responses.
-    package static let (requestField, traceField) = ("X-Request-Id", "traceparent")
-    package static let fieldNames = [requestField, traceField]
-
-    /// The log context for the request's load.
-    package var logContext: LogContext { LogContext(trace: trace, requestID: request) }
+    static let fieldNames = [requestField, traceField]
 
     /// The fields of a response.
-    var fields: HTTPFields { [Self.requestField: request.text, Self.traceField: trace.text] }
-}
-
-extension EdgeSettings {
-    /// Returns the identifiers of a request: those of a trusted proxy, or random ones if it sends
-    /// none or invalid ones.
-    func ids(of peer: PeerAddress, _ field: (String) -> String?) -> RequestIDs {
-        let isTrusted = trusted.contains(peer)
-        let request = isTrusted ? field(RequestIDs.requestField) : nil
-        let trace = isTrusted ? field(RequestIDs.traceField) : nil
-        return RequestIDs(
-            request: request.flatMap { RequestID(text: $0) } ?? RequestID(Self.randomIdentifier),
-            trace: trace.flatMap { TraceContext(text: $0) } ?? Self.randomTrace())
+    var httpFields: HTTPFields {
+        [Self.requestField: requestID?.text, Self.traceField: trace?.text]
     }
 
-    private static var randomIdentifier: Identifier128 {
+    fileprivate static var randomIdentifier: Identifier128 {
         Identifier128(high: Random.uint64(), low: Random.uint64())
     }
 
-    private static func randomTrace() -> TraceContext {
+    fileprivate static func randomTrace() -> TraceContext {
         TraceContext(trace: randomIdentifier, parent: Random.uint64(), flags: 0) ?? randomTrace()
+    }
+}
+
+extension EdgeSettings {
+    /// Returns the identifiers of a request: a trusted proxy's `X-Request-Id` and `traceparent` (W3C
+    /// Trace Context), and random ones if they are missing or invalid. A random trace is not
+    /// sampled.
+    func ids(of peer: PeerAddress, _ field: (String) -> String?) -> LogContext {
+        let isTrusted = trusted.contains(peer)
+        let request = isTrusted ? field(LogContext.requestField) : nil
+        let trace = isTrusted ? field(LogContext.traceField) : nil
+        return LogContext(
+            trace: trace.flatMap { TraceContext(text: $0) } ?? LogContext.randomTrace(),
+            requestID: request.flatMap { RequestID(text: $0) }
+                ?? RequestID(LogContext.randomIdentifier))
     }
 }
