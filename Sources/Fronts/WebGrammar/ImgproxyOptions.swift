@@ -16,7 +16,6 @@ struct ImgproxyOptions: Sendable {
     // MARK: - Sizes
 
     var mode = Mode.fit
-    var modeOption = "resizing_type"
     var width = 0
     var height = 0
     var zoom = (across: 1.0, down: 1.0)
@@ -69,7 +68,6 @@ struct ImgproxyOptions: Sendable {
 
 /// A region that is cropped before the image is resized.
 struct ImgproxyCrop: Hashable, Sendable {
-    let option: String
     /// Pixels from 1 on, fractions of the image below 1; 0 means the full width.
     let width: Double
     /// The height, in the units of `width`.
@@ -81,11 +79,9 @@ struct ImgproxyCrop: Hashable, Sendable {
 extension ImgproxyOptions {
     mutating func applyMode(_ arguments: OptionArguments, at place: Int) throws(GrammarError) {
         let word = try arguments.needed(arguments[place])
-        guard let mode = Mode(rawValue: word) else {
-            throw arguments.malformed(
-                "\(arguments.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
-        }
-        (self.mode, modeOption) = (mode, arguments.option)
+        mode = try arguments.needed(
+            Mode(rawValue: word),
+            "\(arguments.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
     }
 
     /// Parses `WIDTH:HEIGHT:ENLARGE:EXTEND:GRAVITY…`, each of which may be empty.
@@ -171,7 +167,6 @@ enum ImgproxyOption {
             let sides = 0...Double(RequestSides.most)
             let rest = arguments.dropFirst(2)
             options.crop = ImgproxyCrop(
-                option: arguments.option,
                 width: try arguments.needed(arguments.decimal(0, in: sides)),
                 height: try arguments.decimal(1, in: sides) ?? 0,
                 gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
@@ -271,12 +266,11 @@ enum ImgproxyOption {
 
     private static let answers: [Option] = [
         preset,
-        Option("cachebuster", "cb", most: 1) { options, arguments throws(GrammarError) in
+        Option("cachebuster", "cb", most: 1) { _, arguments throws(GrammarError) in
             let text = arguments.values.first ?? ""
             try arguments.require(
                 text.utf8.count <= GrammarLimits.textBytesMax,
                 "longer than \(GrammarLimits.textBytesMax) bytes")
-            options.request.cacheBuster = text.isEmpty ? nil : text
         },
         // As in imgproxy, a time in the past is an error, and 0 means none.
         Option("expires", "exp", most: 1) { options, arguments throws(GrammarError) in

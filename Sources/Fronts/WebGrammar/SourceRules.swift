@@ -73,7 +73,9 @@ package struct SourceSchemes: Hashable, Sendable {
     func url(_ bytes: [UInt8]) throws(GrammarError) -> String {
         let text = try Self.anyURL(bytes)
         let scheme = text.prefix { $0 != ":" }.lowercased()
-        guard names.contains(scheme) else { throw Self.refused(scheme) }
+        try require(
+            names.contains(scheme),
+            "the scheme '\(scheme.prefix(20))' of the source URL is not supported")
         return text
     }
 
@@ -108,12 +110,6 @@ package struct SourceSchemes: Hashable, Sendable {
                 && code.allSatisfy { Character(UnicodeScalar($0)).hexDigitValue != nil }
             return bytes[index] == percent && !isCode ? Array("%25".utf8) : [bytes[index]]
         }
-    }
-
-    private static func refused(_ scheme: String) -> GrammarError {
-        GrammarError(
-            .malformed,
-            "the scheme '\(scheme.prefix(20))' of the source URL is not supported")
     }
 }
 

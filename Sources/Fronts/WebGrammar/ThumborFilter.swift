@@ -20,7 +20,7 @@ enum ThumborFilter {
         .bare("no_upscale", isEarly: true) { $0.isNeverEnlarged = true },
         .bare("stretch", isEarly: true) { $0.isStretched = true },
         Filter("focal", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
-            plan.focus(on: try ThumborFocus(arguments))
+            plan.foci.append(try ThumborFocus(arguments))
         },
         Filter("proportion", most: 1) { plan, arguments throws(GrammarError) in
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))

@@ -283,7 +283,8 @@ struct ThumborPlan {
     var isStretched = false
     /// What needs no further computation, apart from the URL.
     var request = WebRequest(ImageRequest(url: ""))
-    private var foci: [ThumborFocus] = []
+    /// Rectangles of the source, weighted by their areas.
+    var foci: [ThumborFocus] = []
 
     init(_ parts: ThumborPath) { self.parts = parts }
 
@@ -358,7 +359,13 @@ struct ThumborPlan {
     /// Returns the steps for an exact size, which cut off what exceeds it.
     private func cutSteps() throws(GrammarError) -> [TransformStep] {
         let enlarges = !isNeverEnlarged
-        if hasOriginal { return try originalSteps() }
+        if hasOriginal {
+            // Nothing is scaled unless the other side has to grow.
+            let gravity = try focus() ?? parts.gravity
+            if isStretched { return [.resizeTo(relativeBox, .stretch, enlarges: enlarges)] }
+            return enlarges
+                ? [.resizeTo(relativeBox, .fill, gravity)] : [.cropTo(relativeBox, gravity)]
+        }
         guard box.isPositive else { return [.resize(box, .fit, enlarges: enlarges)] }
         if isStretched { return [.resize(box, .stretch, enlarges: enlarges)] }
         if let focus = try focus() {
@@ -376,30 +383,14 @@ struct ThumborPlan {
         RelativeSize(width: parts.width, height: parts.height)
     }
 
-    /// Returns the steps if one side is that of the source: nothing is scaled unless the other side
-    /// has to grow.
-    private func originalSteps() throws(GrammarError) -> [TransformStep] {
-        let gravity = try focus() ?? parts.gravity
-        if isStretched { return [.resizeTo(relativeBox, .stretch, enlarges: !isNeverEnlarged)] }
-        return isNeverEnlarged
-            ? [.cropTo(relativeBox, gravity)] : [.resizeTo(relativeBox, .fill, gravity)]
-    }
-
     // MARK: - Filters that depend on the size
-
-    /// The step that cuts a changed image to the canvas.
-    private var cut: TransformStep { .cropTo(box.wholeIfOpen, .center) }
-
-    /// Adds a rectangle of the source as a focus, weighted by its area.
-    mutating func focus(on area: ThumborFocus) { foci.append(area) }
 
     /// Returns the center of the focus rectangles inside the crop, in pixels of the crop; `nil` if
     /// there are none.
     private func focus() throws(GrammarError) -> Gravity? {
-        guard !foci.isEmpty, parts.trim.isEmpty else {
-            if foci.isEmpty { return nil }
-            throw .notOffered("focal", "focal cannot be combined with trim: leave one out")
-        }
+        if foci.isEmpty { return nil }
+        try requireSupported(
+            parts.trim.isEmpty, "focal cannot be combined with trim: leave one out", of: "focal")
         guard let place = ThumborFocus.middle(of: foci, in: parts.crop) else { return nil }
         return .pixel(x: place.x, y: place.y)
     }
@@ -418,13 +409,11 @@ struct ThumborPlan {
         }
         guard case .resize(let box, let mode, _) = steps[resizePlace] else { return }
         let resize = TransformStep.resize(box, mode, enlarges: true)
+        let isChanged = steps.count > sizeStepCount
         if isChanged { add(resize) } else { steps[resizePlace] = resize }
     }
 
-    /// Whether a filter has changed the image since it got the requested size.
-    private var isChanged: Bool { steps.count > sizeStepCount }
-
-    /// Whether a filter has changed its size.
+    /// Whether a filter has changed the size since the image got the requested one.
     private var hasOtherSize: Bool {
         steps[sizeStepCount...].contains { step in
             switch step {
@@ -442,7 +431,7 @@ struct ThumborPlan {
             try requireSupported(
                 !isTurned, "fill is not supported with adaptive-fit-in: use fit-in", of: "fill")
             let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
-            if hasOtherSize { add(cut) }
+            if hasOtherSize { add(.cropTo(box.wholeIfOpen, .center)) }
             add(.pad(canvas, .center, color))
         }
         if under, color != .clear { add(.flatten(color)) }

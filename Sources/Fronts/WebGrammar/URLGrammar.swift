@@ -65,8 +65,6 @@ package struct WebRequest: Hashable, Sendable {
     package var fileName: String?
     /// Whether browsers should save the image instead of displaying it.
     package var isAttachment = false
-    /// A text that distinguishes URLs of the same image; not part of the stack's cache keys.
-    package var cacheBuster: String?
     /// The presets used, in order.
     package var presets: [String] = []
     /// For IIIF, the decoded identifier of the image; `nil` in other grammars.
@@ -95,29 +93,21 @@ extension WebRequest {
 
     /// Returns the request after validating that the stack won't refuse it as invalid.
     func checked() throws(GrammarError) -> WebRequest {
+        try require(
+            image.steps.count <= RequestLimits.stepsMax,
+            "the options require more than \(RequestLimits.stepsMax) steps: use fewer")
+        try require(
+            image.overlays.count <= RequestLimits.overlaysMax,
+            "at most \(RequestLimits.overlaysMax) watermarks are allowed")
         do throws(ImageError) {
-            try checkImage()
+            _ = try SourceURL(image.url)
+            for step in image.steps { try step.form.check(pixelsMax: RequestLimits.pixelsMax) }
+            try image.output.check()
+            try image.properties.check()
         } catch {
             throw GrammarError(.malformed, error.message, option: error.typedDetails.step)
         }
         return self
-    }
-
-    private func checkImage() throws(ImageError) {
-        _ = try SourceURL(image.url)
-        guard image.steps.count <= RequestLimits.stepsMax else {
-            throw ImageError(
-                .invalidRequest,
-                "the options require more than \(RequestLimits.stepsMax) steps: use fewer")
-        }
-        guard image.overlays.count <= RequestLimits.overlaysMax else {
-            throw ImageError(
-                .invalidRequest,
-                "at most \(RequestLimits.overlaysMax) watermarks are allowed")
-        }
-        for step in image.steps { try step.form.check(pixelsMax: RequestLimits.pixelsMax) }
-        try image.output.check()
-        try image.properties.check()
     }
 }
 

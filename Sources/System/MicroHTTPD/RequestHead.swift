@@ -151,29 +151,24 @@ struct RequestFields {
     ) throws(HeadError) {
         // Relevant names have one of these lengths, so that most fields are skipped quickly.
         switch name.count {
-        case 4 where Self.isText(name, "host"): try readHost(value)
+        case 4 where Self.isText(name, "host"):
+            hosts += 1
+            guard value.allSatisfy({ HeadCharacters.isOfHost(UInt8(bitPattern: $0)) }) else {
+                throw .host
+            }
         case 6 where Self.isText(name, "expect"):
             waits = true
             isUnexpected = isUnexpected || !Self.isText(value, "100-continue")
-        case 14 where Self.isText(name, "content-length"): readLength(value)
+        case 14 where Self.isText(name, "content-length"):
+            lengths += 1
+            // libmicrohttpd has already refused values that contain anything but digits.
+            length =
+                Int(String(decoding: value.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? .max
         case 17 where Self.isText(name, "transfer-encoding"):
             codings += 1
             isChunked = Self.isText(value, "chunked")
         default: break
         }
-    }
-
-    private mutating func readHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadError) {
-        hosts += 1
-        guard value.allSatisfy({ HeadCharacters.isOfHost(UInt8(bitPattern: $0)) }) else {
-            throw .host
-        }
-    }
-
-    private mutating func readLength(_ value: UnsafeBufferPointer<CChar>) {
-        lengths += 1
-        // libmicrohttpd has already refused values that contain anything but digits.
-        length = Int(String(decoding: value.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? .max
     }
 
     /// Whether the bytes equal a lowercase text, ignoring case.

@@ -10,7 +10,7 @@ enum ImgproxyRows {
         "width:300/w:0", "mw:0", "min-height:0/mh:0/min-width:0", "z:2", "z:0.5/dpr:4", "dpr:2",
         "ex:1", "extend_ar:1", "extend_aspect_ratio:0", "c:0:0", "t:20/t:", "pd:0", "ar:1",
         "auto_rotate:t", "rot:360", "bg:123456/bg:", "blur:0", "sharpen:0", "pixelate:1", "wm:0",
-        "quality:0", "max_bytes:0", "preserve_hdr:0", "cachebuster:", "expires:0",
+        "quality:0", "max_bytes:0", "preserve_hdr:0", "cachebuster:", "cb:abc", "expires:0",
         "return_attachment:0",
     ].map { GoodRow($0) }
 
@@ -204,7 +204,6 @@ enum ImgproxyRows {
             $0.image.steps = [.resize(PixelSize(90, 0), .fit), .sharpen(radius: 0.5)]
             $0.image.output.quality = 40
         },
-        GoodRow("cb:abc") { $0.cacheBuster = "abc" },
         GoodRow("exp:1800000000") { $0.expires = 1_800_000_000 },
         GoodRow("raw:1/w:300/f:png") { $0.kind = .source },
         GoodRow("fn:a%20b.jpg") { $0.fileName = "a b.jpg" },

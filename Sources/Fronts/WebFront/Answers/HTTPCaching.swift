@@ -35,9 +35,13 @@ package struct CacheHeader: Hashable, Sendable {
         var times = Times(validity, usual: usualSeconds, stated: stated, now: now)
         let left = until.map { max(0, $0 - Int(now / 1_000)) } ?? mostSeconds
         times.limit(to: min(mostSeconds, left))
-        if isDamaged { times.limitStrictly(to: Self.damagedSeconds) }
-        if let browserSeconds {
-            times.limitBrowsers(to: browserSeconds, isPrivate: control.isPrivate)
+        if isDamaged {
+            times.limit(to: Self.damagedSeconds)
+            (times.whileRevalidate, times.ifError) = (0, 0)
+        }
+        if let browserSeconds, times.fresh > browserSeconds {
+            if !control.isPrivate { times.shared = times.shared ?? times.fresh }
+            times.fresh = browserSeconds
         }
 
         var words: [String] = []
@@ -61,11 +65,11 @@ package struct CacheHeader: Hashable, Sendable {
 /// The lifetimes of a response, in seconds from now.
 private struct Times {
     /// The lifetime for all caches; 0 if stale.
-    private(set) var fresh: Int
+    var fresh: Int
     /// The lifetime for shared caches if it differs.
-    private var shared: Int?
-    private var whileRevalidate: Int
-    private var ifError: Int
+    var shared: Int?
+    var whileRevalidate: Int
+    var ifError: Int
     /// Whether the lifetimes were set by the operator and not by the origin.
     let areAssumed: Bool
 
@@ -99,19 +103,6 @@ private struct Times {
         shared = shared.map { min($0, most) }
         whileRevalidate = min(whileRevalidate, most)
         ifError = min(ifError, most)
-    }
-
-    /// Limits all lifetimes, and forbids use after they have expired.
-    mutating func limitStrictly(to most: Int) {
-        limit(to: most)
-        (whileRevalidate, ifError) = (0, 0)
-    }
-
-    /// Limits the lifetime in browsers; shared caches are not affected.
-    mutating func limitBrowsers(to most: Int, isPrivate: Bool) {
-        guard fresh > most else { return }
-        if !isPrivate { shared = shared ?? fresh }
-        fresh = most
     }
 
     /// Whether the response must not be used without revalidation.

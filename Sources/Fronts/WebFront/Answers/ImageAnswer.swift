@@ -219,10 +219,8 @@ package struct ImageAnswer: Sendable {
 
     /// Returns a response that refuses a request because the server is at capacity.
     func busy(_ status: UInt16, _ message: String) -> Answer {
-        failure(status, "busy", message, retryAfter: Self.busySeconds)
+        failure(status, "busy", message, retryAfter: 1)
     }
-
-    private static let busySeconds = 1
 
     /// Returns a response with a plain-text message.
     ///

@@ -130,9 +130,6 @@ extension JSONObject {
     }
 
     fileprivate static let iiifContext = "http://iiif.io/api/image/3/context.json"
-    private static let iiifFormats = ["webp", "gif", "tif"]
-    private static let iiifQualities = ["color", "gray"]
-    private static let iiifFeatures = ["mirroring", "rotationArbitrary"]
 
     /// Returns the `info.json` of an image (IIIF Image API 3.0, section 5). Features beyond Level 2
     /// that `Proto/WEB.md` documents are listed as extra, except for enlarging with `^`: a service
@@ -144,8 +141,10 @@ extension JSONObject {
         [
             "@context": iiifContext, "id": id, "type": "ImageService3",
             "protocol": "http://iiif.io/api/image", "profile": "level2",
-            "width": info.size.width, "height": info.size.height, "extraFormats": iiifFormats,
-            "extraQualities": iiifQualities, "extraFeatures": iiifFeatures,
+            "width": info.size.width, "height": info.size.height,
+            "extraFormats": ["webp", "gif", "tif"],
+            "extraQualities": ["color", "gray"],
+            "extraFeatures": ["mirroring", "rotationArbitrary"],
         ]
     }
 }

@@ -76,18 +76,17 @@ package struct RequestReader: Sendable {
         if !settings.crossOrigin.isNone, head.field("Access-Control-Request-Method") != nil {
             fields["Access-Control-Allow-Methods"] = methods
             fields["Access-Control-Max-Age"] = "86400"
-            if let names = head.field("Access-Control-Request-Headers"), Self.areNames(names) {
+            // A reasonably short, comma-separated list of field names (RFC 9110 §5.6.1).
+            if let names = head.field("Access-Control-Request-Headers"),
+                (1...1_024).contains(names.utf8.count),
+                names.split(separator: ",")
+                    .allSatisfy({ HTTPHeader.isToken($0.trimmedOfBlanks) })
+            {
                 fields["Access-Control-Allow-Headers"] = names
                 fields["Vary"] = "Access-Control-Request-Headers"
             }
         }
         return Answer(status: 204, fields: fields)
-    }
-
-    /// Whether a text is a reasonably short, comma-separated list of field names (RFC 9110 §5.6.1).
-    private static func areNames(_ text: String) -> Bool {
-        (1...1_024).contains(text.utf8.count)
-            && text.split(separator: ",").allSatisfy { HTTPHeader.isToken($0.trimmedOfBlanks) }
     }
 
     /// Returns the refusal of a request before its body is read, or `nil` to read the body.
@@ -284,7 +283,8 @@ package struct TargetExplanation {
         switch verdict {
         case .answer(let answer):
             status = answer.status
-            self.answer = String(decoding: answer.body, as: UTF8.self).trimmedOfLineEnd
+            self.answer = String(
+                String(decoding: answer.body, as: UTF8.self).trimmed(of: "\n"))
         case .load(let plan): (status, self.plan) = (nil, plan)
         }
     }
@@ -354,8 +354,4 @@ extension WebRequest.Kind {
         case .redirect: "redirect"
         }
     }
-}
-
-extension String {
-    fileprivate var trimmedOfLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

@@ -48,26 +48,16 @@ extension RequestPlan {
         request.image.timeoutMilliseconds = settings.timeoutMilliseconds
         request.image.context.damaged = request.image.context.damaged ?? settings.damaged
         if request.kind == .image {
-            keepFrames(request.framesMax ?? settings.framesMax)
-            keepMetadata(settings.metadata)
+            framesMax = max(1, request.framesMax ?? settings.framesMax)
+            if framesMax > 1 { request.image.options.insert(.transformAnimatedImage) }
+            metadata = request.image.output.metadata ?? settings.metadata
+            request.image.output.metadata = metadata
             pass(settings)
         }
         guard upload == nil else { return }
         request.image.options.insert(.respectCacheControl)
         request.image.assumedLifetime = settings.assumedLifetime
         request.image.earlierFailureMilliseconds = settings.earlierFailureMilliseconds
-    }
-
-    private mutating func keepFrames(_ most: Int) {
-        guard most > 1 else { return }
-        framesMax = most
-        request.image.options.insert(.transformAnimatedImage)
-    }
-
-    /// Sets the metadata to keep, from the path or else from the listener.
-    private mutating func keepMetadata(_ usual: MetadataChoice) {
-        let choice = request.image.output.metadata ?? usual
-        (metadata, request.image.output.metadata) = (choice, choice)
     }
 
     /// Sets the formats whose sources are sent unchanged. A source is decoded if the path names

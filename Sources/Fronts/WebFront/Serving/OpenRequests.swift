@@ -229,15 +229,13 @@ package enum ReducedPath {
         guard words.count > 1 || part.contains("x") || part.contains("-") || part == "smart" else {
             return false
         }
-        return words.allSatisfy { isWord($0) && !schemes.contains(String($0)) }
+        return words.allSatisfy { word in
+            word.utf8.count <= wordBytesMax && !schemes.contains(String(word))
+                && word.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
+        }
     }
 
     private static let schemes: Set<String> = [
         "http", "https", "s3", "gs", "data", "file", "local",
     ]
-
-    private static func isWord(_ word: Substring) -> Bool {
-        word.utf8.count <= wordBytesMax
-            && word.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
-    }
 }

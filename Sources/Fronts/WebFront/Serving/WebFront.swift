@@ -118,7 +118,12 @@ package final class WebFront: EventedHandler {
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
         }
-        if answersHealth(exchange) || answersFile(exchange) { return }
+        if answersHealth(exchange) { return }
+        if let reply = settings.files?.reply(
+            to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
+        {
+            return exchange.answer(named(PreparedReply(reply), for: exchange))
+        }
         let fields = FieldRecorder(exchange)
         if settings.crossOrigin.varies { _ = fields.value("Origin") }
         let head = IncomingRequest(exchange.method, exchange.target) { fields.value($0) }
@@ -267,15 +272,6 @@ package final class WebFront: EventedHandler {
         return true
     }
 
-    private func answersFile(_ exchange: EventedExchange) -> Bool {
-        guard
-            let reply = settings.files?.reply(
-                to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
-        else { return false }
-        exchange.answer(named(PreparedReply(reply), for: exchange))
-        return true
-    }
-
     package func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool {
         settings.edge.trusted.contains(peer)
     }
@@ -315,27 +311,13 @@ package final class WebFront: EventedHandler {
         }
     }
 
-    /// Logs once that the listener's fallback can't be loaded. Clients receive the original error.
-    private func warnOfFallback(_ error: ImageError) {
-        guard !hasWarnedOfFallback else { return }
-        hasWarnedOfFallback = true
-        log.warning(
-            settings.named("the fallback cannot be loaded; pass another one with --fallback"),
-            ["reason": .string("\(error.code): \(error.message)")])
-    }
-
-    /// Logs a request for an unsupported feature, because it points to a problem in the
-    /// configuration or in the generator of the URLs.
-    private func warnOfUnsupported(_ failure: Answer.Failure?) {
-        guard let failure, let reason = reasons.record("\(failure.name): \(failure.message)") else {
-            return
-        }
-        log.warning("request not supported (501)", ["reason": .string(reason)])
-    }
-
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
-        if load.plan.fallbackFor != nil, case .failure(let error) = result {
-            warnOfFallback(error)
+        // Clients receive the original error.
+        if load.plan.fallbackFor != nil, case .failure(let error) = result, !hasWarnedOfFallback {
+            hasWarnedOfFallback = true
+            log.warning(
+                settings.named("the fallback cannot be loaded; pass another one with --fallback"),
+                ["reason": .string("\(error.code): \(error.message)")])
         }
         let (properties, now) = (
             result.map { DeliveredProperties($0) }, WallClock.nanoseconds() / 1_000_000
@@ -391,7 +373,12 @@ package final class WebFront: EventedHandler {
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: Answer) {
-        if answer.status == 501 { warnOfUnsupported(answer.failure) }
+        // It points to a problem in the configuration or in the generator of the URLs.
+        if answer.status == 501, let failure = answer.failure,
+            let reason = reasons.record("\(failure.name): \(failure.message)")
+        {
+            log.warning("request not supported (501)", ["reason": .string(reason)])
+        }
         exchange.open?.error = answer.failure?.name
         exchange.answer(httpReply(answer, for: exchange))
     }
@@ -451,13 +438,10 @@ extension DeliveredProperties {
             info: image.info, properties: image.properties, byteCount: image.bytes?.count,
             digest: image.digest, validity: image.validity, timings: image.timings,
             tiers: image.cacheType,
-            isGzipped: image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false,
+            // The magic number of RFC 1952, section 2.3.1.
+            isGzipped: image.info?.format == .svg
+                && image.bytes?.withUnsafeBytes { $0.starts(with: [0x1F, 0x8B]) } ?? false,
             isDamaged: image.isDamaged, fallbackFor: image.fallbackFor)
-    }
-
-    /// Checks the magic number of RFC 1952, section 2.3.1.
-    private static func beginsAsGzip(_ bytes: ImageBytes) -> Bool {
-        bytes.withUnsafeBytes { $0.starts(with: [0x1F, 0x8B]) }
     }
 }
 
