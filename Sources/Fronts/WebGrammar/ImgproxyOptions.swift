@@ -102,11 +102,9 @@ extension OptionArguments {
     /// Returns the argument at an index as a hexadecimal color; `nil` if it is missing.
     func color(_ index: Int) throws(GrammarError) -> Color? {
         guard let text = self[index] else { return nil }
-        guard let color = ColorWord.hexadecimal(text) else {
-            throw malformed(
-                "\(shown(text)) is not a color: use rgb or rrggbb in hexadecimal digits")
-        }
-        return color
+        return try needed(
+            ColorWord.hexadecimal(text),
+            "\(shown(text)) is not a color: use rgb or rrggbb in hexadecimal digits")
     }
 }
 
@@ -311,10 +309,9 @@ enum ImgproxyOption {
     private static func passable(
         _ word: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> ImageFormat {
-        guard let format = ImageFormat(name: word) else {
-            throw arguments.malformed(
-                "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
-        }
+        let format = try arguments.needed(
+            ImageFormat(name: word),
+            "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
         try arguments.requireSupported(
             OutputOptions.passable.contains(format),
             "\(format.name) cannot be passed through: use one of "
@@ -327,9 +324,8 @@ enum ImgproxyOption {
         guard let text = arguments[0] else { return nil }
         var name = try PercentText.text(text, of: arguments.option)
         if try arguments.flag(1) ?? false {
-            guard let bytes = Base64URL.decode(text.utf8) else {
-                throw arguments.malformed("the name is not Base64: encode it, or use 0")
-            }
+            let bytes = try arguments.needed(
+                Base64URL.decode(text.utf8), "the name is not Base64: encode it, or use 0")
             name = try PercentText.text(
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
                 of: arguments.option)

@@ -78,17 +78,16 @@ enum ThumborFilter {
             if color != .clear { plan.add(.flatten(color)) }
         },
         Filter("watermark", most: 6) { plan, arguments throws(GrammarError) in
-            plan.add(.overlay(try ThumborWatermark(arguments).overlay))
+            plan.add(.overlay(try ThumborWatermark.overlay(arguments)))
         },
     ]
 
     private static let files: [Filter] = [
         Filter("format", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
             let word = try arguments.needed(arguments[0])
-            guard let format = ImageFormat(name: word) else {
-                throw arguments.malformed(
-                    "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
-            }
+            let format = try arguments.needed(
+                ImageFormat(name: word),
+                "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
             try arguments.requireSupported(
                 format.isEncodable, "\(format.name) output is not supported")
             plan.request.image.output.format = format
@@ -141,17 +140,17 @@ enum ThumborFilter {
                     String(call.prefix(40)), "filters require parentheses, such as grayscale()")
             }
             let name = String(call[..<bracket])
-            guard let filter = byName[name] else { throw unknown(String(name.prefix(40))) }
+            guard let filter = byName[name] else {
+                let shown = String(name.prefix(40))
+                throw absent.contains(shown)
+                    ? .notOffered(shown, "this thumbor filter is not supported")
+                    : .malformed(
+                        shown, "unknown filter: Proto/WEB.md, section 3, lists the filters")
+            }
             let values = try arguments(call[call.index(after: bracket)...], of: name)
             uses.append(Use(filter: filter, arguments: OptionArguments(name, values)))
         }
         return uses
-    }
-
-    private static func unknown(_ name: String) -> GrammarError {
-        absent.contains(name)
-            ? .notOffered(name, "this thumbor filter is not supported")
-            : .malformed(name, "unknown filter: Proto/WEB.md, section 3, lists the filters")
     }
 
     /// Splits arguments at commas outside quotes, removes surrounding blanks and quotes, and
@@ -177,9 +176,7 @@ enum ThumborFilter {
     }
 
     private static func plain(_ text: String, of name: String) throws(GrammarError) -> String {
-        var value = try PercentText.text(text, of: name)[...]
-        while value.first == " " { value.removeFirst() }
-        while value.last == " " { value.removeLast() }
+        let value = try PercentText.text(text, of: name).trimmed(of: " ")
         let isQuoted = value.utf8.count > 2 && value.first == "'" && value.last == "'"
         return String(isQuoted ? value.dropFirst().dropLast() : value)
     }
@@ -188,11 +185,9 @@ enum ThumborFilter {
 extension OptionArguments {
     /// Parses a color.
     fileprivate func named(_ word: String) throws(GrammarError) -> Color {
-        guard let color = ColorWord.named(word) else {
-            throw malformed(
-                "\(shown(word)) is not a color: use rrggbb, or a name such as white")
-        }
-        return color
+        try needed(
+            ColorWord.named(word),
+            "\(shown(word)) is not a color: use rrggbb, or a name such as white")
     }
 }
 
@@ -238,9 +233,7 @@ struct ThumborFocus: Hashable {
 }
 
 /// The value of the filter `watermark`: `URL,X,Y,ALPHA[,WIDTH[,HEIGHT]]`.
-struct ThumborWatermark {
-    let overlay: Overlay
-
+enum ThumborWatermark {
     /// A coordinate of its position.
     private struct Place {
         /// The point of the image from which it is measured, from 0 to 1.
@@ -253,17 +246,17 @@ struct ThumborWatermark {
         var isTiled = false
     }
 
-    init(_ arguments: OptionArguments) throws(GrammarError) {
+    static func overlay(_ arguments: OptionArguments) throws(GrammarError) -> Overlay {
         let url = try arguments.needed(arguments[0])
-        let (x, y) = (try Self.place(arguments, 1), try Self.place(arguments, 2))
+        let (x, y) = (try place(arguments, 1), try place(arguments, 2))
         let alpha = try arguments.needed(arguments.whole(3, in: 0...100))
-        let size = try Self.size(arguments)
+        let size = try size(arguments)
         try arguments.requireSupported(
             x.isTiled == y.isTiled, "use repeat for both positions or for neither")
-        overlay = Overlay(
-            url: try Self.address(url, arguments), x: x.pixels, y: y.pixels,
+        return Overlay(
+            url: try address(url, arguments), x: x.pixels, y: y.pixels,
             opacity: Double(100 - alpha) / 100,
-            gravity: x.isTiled ? nil : Self.gravity(x, y),
+            gravity: x.isTiled ? nil : gravity(x, y),
             size: size, repeats: x.isTiled)
     }
 

@@ -341,7 +341,8 @@ private func receiveBody(
 
 private func notify(_ exchange: EventedExchange, _ state: EventedServerState) {
     exchange.standing = .waiting
-    state.awaitAnswer(on: exchange.connection)
+    // Answering a complete request may take any time.
+    exchange.connection.deadline = nil
     guard exchange.reply == nil else { return }
     exchange.isNotified = true
     state.handler.handle(exchange)

@@ -119,9 +119,6 @@ final class EventedServerState {
         return true
     }
 
-    /// Removes the deadline once a request is complete: answering it may take any time.
-    func awaitAnswer(on connection: EventedConnection) { deadlines.clear(connection) }
-
     private func allow(
         _ awaited: EventedConnection.Awaited, of connection: EventedConnection, seconds: Int
     ) {
@@ -243,7 +240,7 @@ final class EventedConnection {
     let peer: PeerAddress
     /// The deadline by which the peer must make progress; libmicrohttpd's own timeout restarts with
     /// every byte. `nil` means no deadline.
-    fileprivate(set) var deadline: (awaited: Awaited, instant: Milliseconds)?
+    var deadline: (awaited: Awaited, instant: Milliseconds)?
     /// Whether the peer has closed its side, so that no more data arrives.
     var hasLeft = false
     /// Whether a head is being read whose first line is complete.
@@ -283,9 +280,6 @@ struct ConnectionDeadlines {
         if let earliest, earliest <= instant { return }
         earliest = instant
     }
-
-    /// Removes a connection's deadline.
-    func clear(_ connection: EventedConnection) { connection.deadline = nil }
 
     /// Removes and returns the deadlines that have passed, with what was expected of the peers.
     /// Only scans all connections when one may be due.

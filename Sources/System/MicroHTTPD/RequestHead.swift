@@ -197,17 +197,15 @@ struct FieldLines {
     mutating func append(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) {
-        guard name.count == self.name.utf8.count, isName(name) else { return }
+        let isName =
+            name.count == self.name.utf8.count
+            && zip(self.name.utf8, name).allSatisfy {
+                HeadCharacters.lowercased($0) == HeadCharacters.lowercased(UInt8(bitPattern: $1))
+            }
+        guard isName else { return }
         let text = String(decoding: UnsafeRawBufferPointer(value), as: UTF8.self)
+        let separator = self.name.lowercased() == "cookie" ? ";" : ","
         self.value = self.value.map { "\($0)\(separator) \(text)" } ?? text
-    }
-
-    private var separator: String { name.lowercased() == "cookie" ? ";" : "," }
-
-    private func isName(_ bytes: UnsafeBufferPointer<CChar>) -> Bool {
-        zip(name.utf8, bytes).allSatisfy {
-            HeadCharacters.lowercased($0) == HeadCharacters.lowercased(UInt8(bitPattern: $1))
-        }
     }
 }
 

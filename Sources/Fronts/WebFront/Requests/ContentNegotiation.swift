@@ -147,32 +147,26 @@ package struct ClientHints: Hashable, Sendable {
 
     /// Parses the fields; invalid numbers are ignored.
     package init(_ field: (String) -> String?, _ settings: HintSettings) {
-        let widths = HintSettings.ofWidth.compactMap { field($0).flatMap { Self.whole($0) } }
-        width = widths.first.flatMap { stated in
-            settings.widths.first { $0 >= stated } ?? settings.widths.last
-        }
-        let ratios = HintSettings.ofRatio.compactMap { field($0).flatMap { Self.decimal($0) } }
-        ratio = ratios.first.flatMap { stated in
-            settings.ratios.first { $0 >= stated } ?? settings.ratios.last
-        }
+        width = Self.choice(among: settings.widths, for: HintSettings.ofWidth.compactMap(field))
+        // Digits with at most one decimal point; `1e3`, `inf` and `0x2` are invalid.
+        ratio = Self.choice(
+            among: settings.ratios, for: HintSettings.ofRatio.compactMap(field), besides: ".")
         savesData =
             settings.looksAtSaving
             && field(HintSettings.ofSaving)?.trimmedOfBlanks.lowercased() == "on"
     }
 
-    private static func whole(_ text: String) -> Int? {
-        digits(text).flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    /// Parses digits with at most one decimal point; `1e3`, `inf` and `0x2` are invalid.
-    private static func decimal(_ text: String) -> Double? {
-        digits(text, or: ".").flatMap { Double($0) }.flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    /// Returns a trimmed text of at most nine digits and other allowed characters.
-    private static func digits(_ text: String, or others: String = "") -> String? {
-        let text = text.trimmedOfBlanks
-        let isAllowed = text.utf8.allSatisfy { (0x30...0x39) ~= $0 || others.utf8.contains($0) }
-        return (1...9).contains(text.utf8.count) && isAllowed ? String(text) : nil
+    /// Returns the choice for the first valid number, which has at most nine digits and other
+    /// allowed characters: the smallest one that isn't below it, or the last one.
+    private static func choice<Number: LosslessStringConvertible & Comparable & Numeric>(
+        among choices: [Number], for texts: [String], besides others: String = ""
+    ) -> Number? {
+        let stated = texts.lazy.compactMap { text -> Number? in
+            let text = text.trimmedOfBlanks
+            let isAllowed = text.utf8.allSatisfy { (0x30...0x39) ~= $0 || others.utf8.contains($0) }
+            guard (1...9).contains(text.utf8.count), isAllowed else { return nil }
+            return Number(String(text)).flatMap { $0 > 0 ? $0 : nil }
+        }.first
+        return stated.flatMap { stated in choices.first { $0 >= stated } ?? choices.last }
     }
 }

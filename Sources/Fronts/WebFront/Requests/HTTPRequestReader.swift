@@ -99,7 +99,7 @@ package struct RequestReader: Sendable {
             return settings.answers.sentence(
                 401, "uploads require a bearer token", ["WWW-Authenticate": "Bearer"])
         }
-        guard head.bodyBytes ?? 0 <= uploads.bytesMax else {
+        guard head.field("Content-Length").flatMap({ Int($0) }) ?? 0 <= uploads.bytesMax else {
             return settings.answers.sentence(
                 413, "the image is larger than \(uploads.bytesMax) bytes")
         }
@@ -203,10 +203,10 @@ package struct RequestReader: Sendable {
         // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
         if !saves { plan.apply(qualitiesOf: settings.output) }
-        if settings.negotiates {
-            plan.negotiate(head.field("Accept"), offered: settings.offered, settings.output)
-        } else {
+        if settings.offered.isEmpty {
             plan.keepFormat()
+        } else {
+            plan.negotiate(head.field("Accept"), offered: settings.offered, settings.output)
         }
         if let hints, let looked = settings.hints { plan.apply(hints, looked) }
         plan.complete(by: settings.output)
@@ -261,9 +261,6 @@ package struct IncomingRequest {
 
     /// The target without its query.
     package var path: Substring { target.prefix { $0 != "?" } }
-
-    /// The size of the body in bytes, if specified.
-    var bodyBytes: Int? { field("Content-Length").flatMap { Int($0) } }
 }
 
 /// Explains how a listener interprets a request target, for troubleshooting. Pure: uses neither

@@ -92,7 +92,7 @@ extension RequestPlan {
     /// Applies the listener's default quality if the path doesn't specify one.
     mutating func apply(qualitiesOf defaults: OutputDefaults) {
         guard request.kind == .image, request.image.output.quality == nil else { return }
-        let qualities = defaults.qualities(besides: request.formatQualities)
+        let qualities = defaults.qualities.merging(request.formatQualities) { $1 }
         if let format = request.image.output.format {
             request.image.output.quality = qualities[format] ?? defaults.quality
         } else {

@@ -34,9 +34,7 @@ extension SettingsReader {
             apply(&front, setting.number(of: text) ?? 0)
         }
         try applyHeaders(&front)
-        if let uploads = front.uploads {
-            (front.limits.bodyBytes, front.limits.bodies) = (uploads.bytesMax, uploads.atOnce)
-        }
+        if let uploads = front.uploads { front.limits.bodyBytes = uploads.bytesMax }
         return front
     }
 

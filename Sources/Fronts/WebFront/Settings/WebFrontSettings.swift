@@ -31,8 +31,6 @@ package struct WebFrontSettings: Sendable {
     /// The formats offered for negotiation, those with the smallest files first. If empty, the
     /// format is not negotiated but that of the source.
     package var offered: [ImageFormat] = [.avif, .webp]
-    /// Whether the format is negotiated.
-    var negotiates: Bool { !offered.isEmpty }
     /// The output options if URLs don't specify them.
     package var output = OutputDefaults()
     /// The maximum number of frames of an animation to keep; an animation with more is sent as a
@@ -102,11 +100,6 @@ package struct OutputDefaults: Hashable, Sendable {
     /// Whether options other than the quality are set for a format.
     func isStated(of format: ImageFormat) -> Bool {
         efforts[format] != nil || progressive.contains(format)
-    }
-
-    /// Returns the qualities by format; those specified by a URL take precedence.
-    func qualities(besides stated: [ImageFormat: Int]) -> [ImageFormat: Int] {
-        qualities.merging(stated) { $1 }
     }
 
     /// Completes output options whose format is known or will be that of the source. The source's
@@ -184,8 +177,6 @@ package struct UploadSettings: Sendable {
     package let tokens: BearerTokens
     /// The maximum size of an image in bytes.
     package var bytesMax = 16 << 20
-    /// The maximum number of concurrent uploads.
-    package var atOnce = 16
 
     /// The scheme of a source that refers to the body of the request.
     package static let scheme = "upload"
