@@ -46,11 +46,6 @@ package final class OperatorFront: SideFront {
 
     package var descriptor: Int32 { mailbox.descriptor }
 
-    /// Not needed: the client handles timeouts.
-    package var nextLook: Instant? { nil }
-
-    package func look(at _: Instant) {}
-
     // MARK: - Requests
 
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {

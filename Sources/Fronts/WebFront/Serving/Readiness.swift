@@ -9,7 +9,7 @@ import ProcessRuntime
 /// A probe decodes, scales and encodes a small image without the caches. Requests that arrive
 /// meanwhile, and for a few seconds afterwards, get the same answer, so probes cause no significant
 /// load.
-package final class Readiness {
+package final class Readiness: LoopPart {
     private let client: ImagebusClient
     private let mailbox: Mailbox<String?>
     private var waiting: [EventedExchange] = []
@@ -47,7 +47,7 @@ package final class Readiness {
         if limit == nil { begin(at: now) }
     }
 
-    package func handleEnd() {
+    package func handleAnswers() {
         var ends: [String?] = []
         mailbox.drain(into: &ends)
         guard let complaint = ends.last else { return }

@@ -9,7 +9,7 @@ import WebGrammar
 /// client library arrive through a mailbox.
 ///
 /// If a peer disconnects, its load is canceled, which ends the work unless other requests share it.
-package final class WebFront: EventedHandler {
+package final class WebFront: EventedHandler, LoopPart {
     private var settings: WebFrontSettings
     private var reader: RequestReader
     private var maker: AnswerMaker
@@ -300,7 +300,7 @@ package final class WebFront: EventedHandler {
 
     // MARK: - Answers
 
-    package func handleEnds() {
+    package func handleAnswers() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
         for end in ends {

@@ -22,9 +22,9 @@ package struct WebFrontLoop: ~Copyable {
     private var stopSignals: StopSignals
     private let side: [SideListener]
     private var loop: EventLoop
-    private let frontSource, readinessSource, signalSource: EventSource
-    /// In the order of the listeners.
-    private let sideSources: [EventSource]
+    private let signalSource: EventSource
+    /// What waits for the stack, with its descriptors.
+    private let parts: [(part: any LoopPart, source: EventSource)]
     private var ending = ShutdownPhase.no
     private var nextBeat = Instant.now()
 
@@ -46,16 +46,15 @@ package struct WebFrontLoop: ~Copyable {
         side: [SideListener] = []
     ) {
         var loop = EventLoop(sourcesMax: 4 + 2 * side.count)
-        var sideSources: [EventSource] = []
-        for listener in side {
-            sideSources.append(loop.add(descriptor: listener.front.descriptor))
-            _ = loop.add(descriptor: listener.server.descriptor)
+        var parts: [(any LoopPart, EventSource)] = []
+        let all: [any LoopPart] = [front, front.readiness] + side.map { $0.front }
+        for part in all {
+            parts.append((part, loop.add(descriptor: part.descriptor)))
         }
+        for listener in side { _ = loop.add(descriptor: listener.server.descriptor) }
         _ = loop.add(descriptor: server.descriptor)
-        frontSource = loop.add(descriptor: front.descriptor)
-        readinessSource = loop.add(descriptor: front.readiness.descriptor)
         signalSource = loop.add(descriptor: signals.descriptor.number)
-        self.sideSources = sideSources
+        self.parts = parts
         self.loop = consume loop
         self.side = side
         self.front = front
@@ -110,17 +109,14 @@ package struct WebFrontLoop: ~Copyable {
     }
 
     private mutating func serve(_ turn: EventLoop.Turn) {
-        if turn.ready.contains(frontSource) { front.handleEnds() }
-        if turn.ready.contains(readinessSource) { front.readiness.handleEnd() }
-        front.readiness.look(at: turn.wokenAt)
+        for (part, source) in parts {
+            if turn.ready.contains(source) { part.handleAnswers() }
+            part.look(at: turn.wokenAt)
+        }
         server.run()
         front.reportRefusedConnections(at: turn.wokenAt)
         (front.connectionCount, front.slowReaders) = (server.connectionCount, server.slowReaders)
-        for (listener, source) in zip(side, sideSources) {
-            if turn.ready.contains(source) { listener.front.handleAnswers() }
-            listener.front.look(at: turn.wokenAt)
-            listener.server.run()
-        }
+        for listener in side { listener.server.run() }
     }
 
     /// Continues the shutdown. When it is complete, returns whether all requests were answered.
@@ -156,20 +152,16 @@ package struct WebFrontLoop: ~Copyable {
     private var nextTurn: Instant {
         let now = Instant.now()
         var next = min(nextBeat, ending.next ?? nextBeat)
-        if let due = server.millisecondsUntilDue { next = min(next, now.adding(milliseconds: due)) }
-        if let look = front.readiness.nextLook { next = min(next, look) }
-        for listener in side {
-            if let due = listener.server.millisecondsUntilDue {
-                next = min(next, now.adding(milliseconds: due))
-            }
-            if let look = listener.front.nextLook { next = min(next, look) }
+        for (part, _) in parts { next = min(next, part.nextLook ?? next) }
+        for due in [server.millisecondsUntilDue] + side.map({ $0.server.millisecondsUntilDue }) {
+            if let due { next = min(next, now.adding(milliseconds: due)) }
         }
         return next
     }
 }
 
-/// A service on a separate listener besides that of images. Single-threaded, on its loop.
-package protocol SideFront: EventedHandler {
+/// A service that waits for the stack. Single-threaded, on its loop.
+package protocol LoopPart {
     /// Readable when the stack has answered.
     var descriptor: Int32 { get }
     /// When to call `look`; `nil` for never.
@@ -179,6 +171,16 @@ package protocol SideFront: EventedHandler {
     /// Answers requests that have waited too long for the stack.
     func look(at now: Instant)
 }
+
+extension LoopPart {
+    /// Never: the client of the stack handles timeouts.
+    package var nextLook: Instant? { nil }
+
+    package func look(at _: Instant) {}
+}
+
+/// A service on a separate listener besides that of images.
+package typealias SideFront = EventedHandler & LoopPart
 
 /// An additional listener.
 package final class SideListener {
