@@ -2,7 +2,7 @@ package import Imagebus
 import JSON
 package import Linux
 package import MicroHTTPD
-package import Model
+import Model
 package import ProcessRuntime
 package import WebGrammar
 

@@ -46,7 +46,7 @@ package struct WebFrontLoop: ~Copyable {
         side: [SideListener] = []
     ) {
         var loop = EventLoop(sourcesMax: 4 + 2 * side.count)
-        var parts: [(any LoopPart, EventSource)] = []
+        var parts: [(part: any LoopPart, source: EventSource)] = []
         let all: [any LoopPart] = [front, front.readiness] + side.map { $0.front }
         for part in all {
             parts.append((part, loop.add(descriptor: part.descriptor)))

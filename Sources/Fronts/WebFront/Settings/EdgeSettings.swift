@@ -1,6 +1,6 @@
 import Linux
 package import MicroHTTPD
-package import Model
+import Model
 import WebGrammar
 
 /// Which peers are trusted: only trusted proxies may specify the client, the trace and the request
