@@ -49,12 +49,10 @@ enum GatewayProgram {
                 connections: limits.connections),
             log: log)
         var configuration = ClientConfiguration(
-            endpoint: socket,
-            resultsDirectory: bootstrap.paths.resultsDirectory,
+            endpoint: socket, resultsDirectory: paths.resultsDirectory,
             connectTimeoutMilliseconds: coordinatorMilliseconds)
         configuration.front = FrontProcess(
-            name: "gateway", restarts: bootstrap.restarts,
-            sandbox: sandbox)
+            name: "gateway", restarts: bootstrap.restarts, sandbox: sandbox)
         let client = try ImagebusClient(configuration)
         let front = try WebFront(options.front, client: client, log: log)
         let removing = try removing(options, client, configuration, at: paths.webSocket, log)
@@ -83,13 +81,9 @@ enum GatewayProgram {
             case .hangUp: reload(options, front, removing, log)
             }
         }
-        let counters = front.requests.counters
-        log.info(
-            "ended",
-            [
-                "answered": LogValue(counters.answeredCount),
-                "abandoned": LogValue(counters.abandoned),
-            ])
+        let ended = front.requests.counters
+        let (answered, abandoned) = (LogValue(ended.answeredCount), LogValue(ended.abandoned))
+        log.info("ended", ["answered": answered, "abandoned": abandoned])
         return isDone ? ProgramExit.success : ProgramExit.internalError
     }
 
