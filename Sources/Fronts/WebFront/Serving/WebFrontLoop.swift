@@ -153,8 +153,10 @@ package struct WebFrontLoop: ~Copyable {
         let now = Instant.now()
         var next = min(nextBeat, ending.next ?? nextBeat)
         for (part, _) in parts { next = min(next, part.nextLook ?? next) }
-        for due in [server.millisecondsUntilDue] + side.map({ $0.server.millisecondsUntilDue }) {
-            if let due { next = min(next, now.adding(milliseconds: due)) }
+        if let due = server.millisecondsUntilDue { next = min(next, now.adding(milliseconds: due)) }
+        for listener in side {
+            guard let due = listener.server.millisecondsUntilDue else { continue }
+            next = min(next, now.adding(milliseconds: due))
         }
         return next
     }
