@@ -60,6 +60,7 @@ import Testing
         let peer = try Peer(server, sending: String(repeating: Self.first, count: 5))
         try server.run { keeper.ends == 5 }
         #expect(keeper.notifications == 1 && server.connectionCount == 1)
+        withExtendedLifetime(peer) {}
     }
 
     @Test(arguments: [
