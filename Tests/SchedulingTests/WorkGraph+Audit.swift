@@ -178,7 +178,7 @@ extension WorkGraph {
             let external =
                 compositeJob.running.values.contains { $0.isExternal } || compositeJob.held != nil
             check(!external || compositeJob.alarm != nil, "nobody waits for others for ever")
-            jobs += Array(compositeJob.running.keys) + (compositeJob.copying.map { [$0.job] } ?? [])
+            jobs += Array(compositeJob.running.keys)
         }
         for job in jobs {
             check(dispatcher.jobs[job]?.isWanted == true, "an errand waits for jobs that are there")

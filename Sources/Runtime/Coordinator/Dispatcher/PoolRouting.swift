@@ -258,12 +258,10 @@ extension Dispatcher {
         roster[worker].map { limits.pools.isExternalCache($0.pool) } ?? false
     }
 
-    /// Returns the reason why the pool can't take another job, or `nil` if it can. The queue is
-    /// short because late answers are useless.
-    func obstacle(in pool: PoolID) -> ExternalCacheObstacle? {
-        let credit = roster.credit(of: pool)
-        guard credit.window > 0 else { return .missing }
-        return jobs.queued(in: pool) < Self.queuedFactor * credit.window ? nil : .full
+    /// Whether the queue of an external cache has space for another job. It is short because late
+    /// answers are useless.
+    func hasShortQueue(_ pool: PoolID) -> Bool {
+        jobs.queued(in: pool) < Self.queuedFactor * roster.credit(of: pool).window
     }
 
     /// Whether external caches may read this many more bytes. The bytes are output of earlier
@@ -280,12 +278,4 @@ extension Dispatcher {
     static let externalCacheOutputBytes: UInt64 = 256 << 20
 
     private static let queuedFactor = 4
-}
-
-/// The reason why an external cache can't take a job.
-enum ExternalCacheObstacle: Hashable, Sendable {
-    /// No worker of its pool accepts jobs.
-    case missing
-    /// Its queue is full.
-    case full
 }

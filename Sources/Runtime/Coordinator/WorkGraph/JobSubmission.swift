@@ -52,7 +52,7 @@ extension WorkGraph {
     private func giveOut(_ submission: Submission) -> JobID {
         guard submission.spec.kind == .cache, let parts = layout.parts(of: submission.spec.work)
         else { return dispatcher.submit(submission) }
-        return beginCompositeJob(submission, parts)
+        return beginCompositeJob(submission, parts).id
     }
 
     /// Returns the log context of the subscriber that started the work.

@@ -4,26 +4,17 @@ import Model
 // transparent to the rest of the work graph: a composite job has a number like any job and
 // completes like one.
 extension WorkGraph {
-    /// Starts the parts, each in the cache that it concerns.
-    func beginCompositeJob(_ submission: Submission, _ parts: [CachePart]) -> JobID {
-        let id = dispatcher.nextNumber()
-        enter(CompositeCacheJob(id, submission, parts, since: changes.position))
-        return id
-    }
-
-    /// Starts parts that nothing waits for.
+    /// Starts the parts, each in the cache that it concerns. Nothing waits for those of a tail.
     @discardableResult
-    func beginTail(_ parts: [CachePart], _ submission: Submission) -> CompositeCacheJob {
+    func beginCompositeJob(
+        _ submission: Submission, _ parts: [CachePart], isTail: Bool = false
+    ) -> CompositeCacheJob {
         let job = CompositeCacheJob(
-            dispatcher.nextNumber(), tail: parts, of: submission, since: changes.position)
-        enter(job)
-        return job
-    }
-
-    private func enter(_ job: CompositeCacheJob) {
-        if let input = job.submission.input { dispatcher.hold(input) }
+            dispatcher.nextNumber(), submission, parts, isTail: isTail, since: changes.position)
+        if let input = submission.input { dispatcher.hold(input) }
         compositeJobs.jobs[job.id] = job
         advance(job)
+        return job
     }
 
     /// Starts further phases until a part is running or no phase is left.
@@ -48,6 +39,12 @@ extension WorkGraph {
         job.running[id] = part
     }
 
+    /// Abandons a running part.
+    private func endPart(_ id: JobID, of job: CompositeCacheJob) {
+        (compositeJobs.owners[id], job.running[id]) = (nil, nil)
+        dispatcher.abandon(id)
+    }
+
     // MARK: - External caches
 
     private func question(
@@ -69,13 +66,16 @@ extension WorkGraph {
         }
         if let reason = obstacle(cache, part, job.submission) {
             compositeJobs.count(cache.pool, .skipped)
-            let message = "the cache '\(name)' was skipped: \(reason)"
-            return noteFailure(part, ImageError(.busy, message), of: job)
+            return noteFailure(part, .busy, "was skipped: \(reason)", of: job)
         }
         if job.alarm.map({ $0 < moment }) ?? true { compositeJobs.setAlarm(of: job, at: moment) }
         if part.isStore, let text = part.text { compositeJobs.beganStore(of: text) }
-        var submission = job.submission.with(
-            work.limited(to: limits.bodyBytesMax), job.urgency.atMost(moment))
+        var work = work
+        if case .query(var query) = work {
+            query.bytesMax = limits.bodyBytesMax
+            work = .query(query)
+        }
+        var submission = job.submission.with(work, job.urgency.atMost(moment))
         if !part.isStore { submission.input = nil }
         submission.externalCache = dispatcher.externalCache(cache.pool)
         (submission.maker, submission.suspect) = (nil, nil)
@@ -90,12 +90,12 @@ extension WorkGraph {
         guard let pool = dispatcher.externalCache(cache.pool) else {
             return "the pool '\(cache.pool)' did not exist when the stack was started"
         }
-        switch dispatcher.obstacle(in: pool) {
-        case .missing: return "no worker of the pool '\(cache.pool)' is connected"
+        guard dispatcher.roster.credit(of: pool).window > 0 else {
+            return "no worker of the pool '\(cache.pool)' is connected"
+        }
         // A removal in progress continues.
-        case .full where part.isLaterStep: break
-        case .full: return "the queue of the pool '\(cache.pool)' is full"
-        case nil: break
+        guard part.isLaterStep || dispatcher.hasShortQueue(pool) else {
+            return "the queue of the pool '\(cache.pool)' is full"
         }
         if case .store(let work) = part.work {
             let bytes = work.source.length
@@ -108,8 +108,13 @@ extension WorkGraph {
             ? nil : "the pool '\(cache.pool)' was recently slow or failing"
     }
 
-    /// Records a failed part. If the part was a removal, the cache may still have the entry.
-    func noteFailure(_ part: CachePart, _ error: ImageError, of job: CompositeCacheJob) {
+    /// Records why an external cache failed to run a part. If the part was a removal, the cache may
+    /// still have the entry.
+    func noteFailure(
+        _ part: CachePart, _ code: ErrorCode, _ reason: String, of job: CompositeCacheJob
+    ) {
+        guard case .external(_, let name, _) = part else { return }
+        let error = ImageError(code, "the cache '\(name)' \(reason)")
         if part.removes, let text = part.text { compositeJobs.distrust(text) }
         job.note(job.stopped(part, by: error), of: part)
     }
@@ -117,8 +122,9 @@ extension WorkGraph {
     /// Starts a removal from an external cache that nothing waits for.
     private func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String) {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
-        beginTail(
-            [.external(cache, name: name, work)], Submission(JobSpec(work), .unbounded(.low)))
+        beginCompositeJob(
+            Submission(JobSpec(work), .unbounded(.low)),
+            [.external(cache, name: name, work)], isTail: true)
     }
 
     // MARK: - Answers
@@ -129,19 +135,17 @@ extension WorkGraph {
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) -> Bool {
         guard !compositeJobs.owners.isEmpty,
-            let job = compositeJobs.owners.removeValue(forKey: ended.id)
+            let job = compositeJobs.owners.removeValue(forKey: ended.id),
+            let part = job.running.removeValue(forKey: ended.id)
         else { return false }
         job.waited += ended.waited
         job.worked += ended.worked
-        if let copy = job.copying {
-            job.copying = nil
+        if let copy = job.copying.take() {
             copied(copy, answer, by: ended.worker, of: job)
-        } else if let part = job.running.removeValue(forKey: ended.id) {
-            switch part {
-            case .own: ownAnswered(part, answer, blocks, by: ended.worker, of: job)
-            case .external(let cache, let name, _):
-                externalAnswered(part, cache, name, answer, blocks.first, of: job)
-            }
+        } else if case .external(let cache, _, _) = part {
+            externalAnswered(part, cache, answer, blocks.first, of: job)
+        } else {
+            ownAnswered(part, answer, blocks, by: ended.worker, of: job)
         }
         advance(job)
         return true
@@ -168,16 +172,15 @@ extension WorkGraph {
     }
 
     private func externalAnswered(
-        _ part: CachePart, _ cache: ExternalCache, _ name: String,
-        _ answer: Result<JobResult, ImageError>, _ block: BlockHandle?, of job: CompositeCacheJob
+        _ part: CachePart, _ cache: ExternalCache, _ answer: Result<JobResult, ImageError>,
+        _ block: BlockHandle?, of job: CompositeCacheJob
     ) {
-        if part.isStore, let text = part.text { storeEnded(of: text) }
+        storeEnded(part)
         switch answer {
         case .failure(let error):
             // An unsupported operation says nothing about the health of the cache.
             if error.code != .notSupported { countFailure(of: cache, .errors) }
-            let message = "the cache '\(name)' failed: \(error.message)"
-            noteFailure(part, ImageError(error.code.ofExternalCache, message), of: job)
+            noteFailure(part, error.code.ofExternalCache, "failed: \(error.message)", of: job)
         case .success(let result):
             compositeJobs.circuits[cache.pool]?.answered()
             if part.isStore || part.removes, let text = part.text { compositeJobs.trust(text) }
@@ -218,7 +221,7 @@ extension WorkGraph {
 
     /// Starts the copy of a hit to where clients read; the built-in cache also stores it if it is
     /// promoted.
-    func beginCopy(
+    private func beginCopy(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
         of job: CompositeCacheJob
     ) {
@@ -228,16 +231,17 @@ extension WorkGraph {
         copy.isPromotion = promotion != nil
         var submission = job.submission.with(.store(copy), job.urgency)
         (submission.input, submission.rank) = (block, 0)
-        let id = dispatcher.submit(submission)
-        compositeJobs.owners[id] = job
-        job.copying = CompositeCacheJob.Copy(job: id, hit: hit, block: block, part: part)
+        run(submission, as: .own(.store(copy)), of: job)
+        job.copying = CompositeCacheJob.Copy(hit: hit, block: block, part: part)
         if let promotion { beginPromotion(promotion, of: job) }
     }
 
-    /// Abandons the copy of a hit.
-    func endCopy(_ copy: CompositeCacheJob.Copy) {
-        compositeJobs.owners[copy.job] = nil
-        dispatcher.abandon(copy.job)
+    /// Restarts a copy without the promotion. The new job holds the block before the old one drops
+    /// it.
+    func copyAgain(_ copy: CompositeCacheJob.Copy, of job: CompositeCacheJob) {
+        let old = job.jobs
+        beginCopy(copy.hit, copy.block, copy.part, nil, of: job)
+        for id in old { endPart(id, of: job) }
     }
 
     private func copied(
@@ -267,9 +271,10 @@ extension WorkGraph {
         _ job: CompositeCacheJob, _ outcome: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) {
-        compositeJobs.remove(job)
-        if case .success = outcome, !job.tail.isEmpty { beginTail(job.tail, job.submission) }
-        endParts(of: job)
+        if case .success = outcome, !job.tail.isEmpty {
+            beginCompositeJob(job.submission, job.tail, isTail: true)
+        }
+        abandonCompositeJob(job)
         guard !job.isTail else { return }
         let ended = Completion.Ended(
             job.id, job.submission.spec.stage, worker: job.cache, waited: job.waited,
@@ -280,23 +285,17 @@ extension WorkGraph {
         }
     }
 
-    /// Drops a composite job that is no longer wanted.
+    /// Removes a composite job, and ends its parts.
     func abandonCompositeJob(_ job: CompositeCacheJob) {
         compositeJobs.remove(job)
-        endParts(of: job)
-    }
-
-    private func endParts(of job: CompositeCacheJob) {
         for part in job.jobs { dispatcher.abandon(part) }
-        if let copy = job.copying { dispatcher.abandon(copy.job) }
         if let input = job.submission.input { dispatcher.drop(input) }
-        for part in job.running.values where part.isExternal && part.isStore {
-            if let text = part.text { storeEnded(of: text) }
-        }
+        for part in job.running.values { storeEnded(part) }
     }
 
-    /// Starts the queries that waited for the store.
-    private func storeEnded(of text: String) {
+    /// Starts the queries that waited for the part if it was a store to an external cache.
+    private func storeEnded(_ part: CachePart) {
+        guard part.isExternal, part.isStore, let text = part.text else { return }
         for job in compositeJobs.endedStore(of: text) {
             guard let part = job.held.take() else { continue }
             start(part, of: job)
@@ -312,8 +311,9 @@ extension WorkGraph {
             compositeJobs.count(cache.pool, .slow)
         }
         for id in job.jobs {
-            guard let part = job.running[id], case .external(let cache, let name, _) = part
-            else { continue }
+            guard let part = job.running[id], case .external(let cache, _, _) = part else {
+                continue
+            }
             // A job that was never assigned was delayed by the coordinator and says nothing about
             // the pool.
             if dispatcher.isWaiting(id) {
@@ -321,12 +321,9 @@ extension WorkGraph {
             } else {
                 countFailure(of: cache, .slow)
             }
-            dispatcher.abandon(id)
-            compositeJobs.owners[id] = nil
-            job.running[id] = nil
-            if part.isStore, let text = part.text { storeEnded(of: text) }
-            let message = "the cache '\(name)' did not answer in time"
-            noteFailure(part, ImageError(.deadlineExceeded, message), of: job)
+            endPart(id, of: job)
+            storeEnded(part)
+            noteFailure(part, .deadlineExceeded, "did not answer in time", of: job)
         }
         advance(job)
         return true
@@ -341,7 +338,7 @@ extension WorkGraph {
             if job.isTail, job.submission.input?.worker == worker {
                 abandonCompositeJob(job)
             } else if let copy = job.copying, copy.block.worker == worker {
-                endCopy(copy)
+                for id in job.jobs { endPart(id, of: job) }
                 endPromotion(of: job)
                 job.copying = nil
                 advance(job)
@@ -370,7 +367,6 @@ extension WorkGraph {
             let limit = job.running[part]?.isExternal == true ? job.alarm : nil
             dispatcher.reprioritize(part, limit.map { urgency.atMost($0) } ?? urgency)
         }
-        if let copy = job.copying { dispatcher.reprioritize(copy.job, urgency) }
     }
 
     /// Sets whether a job may wait for space.
@@ -398,14 +394,6 @@ extension Submission {
 extension Urgency {
     fileprivate func atMost(_ moment: Instant) -> Urgency {
         Urgency(priority: priority, deadline: min(deadline, moment), flows: flows)
-    }
-}
-
-extension JobWork {
-    fileprivate func limited(to bytes: UInt64) -> JobWork {
-        guard case .query(var work) = self else { return self }
-        work.bytesMax = bytes
-        return .query(work)
     }
 }
 

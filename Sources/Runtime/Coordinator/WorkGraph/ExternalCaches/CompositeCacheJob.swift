@@ -22,7 +22,7 @@ final class CompositeCacheJob {
     var running: [JobID: CachePart] = [:]
     /// A query that waits for a store in flight under its text in that cache.
     var held: CachePart?
-    /// A hit of an external cache while the built-in cache copies it to where clients read.
+    /// A hit of an external cache while the only running part copies it to where clients read.
     var copying: Copy?
     /// The part of a hit that the built-in cache is storing.
     var promotion: Promotion?
@@ -46,7 +46,6 @@ final class CompositeCacheJob {
 
     /// A hit being copied to `results/`.
     struct Copy {
-        let job: JobID
         let hit: CacheHit
         /// The block of the hit.
         let block: BlockHandle
@@ -54,22 +53,22 @@ final class CompositeCacheJob {
         let part: CachePart
     }
 
-    init(_ id: JobID, _ submission: Submission, _ parts: [CachePart], since position: UInt64) {
-        self.id = id
-        self.submission = submission
-        since = position
-        urgency = submission.urgency
-        isTail = false
-        let external = parts.filter(\.isExternal)
+    init(
+        _ id: JobID, _ submission: Submission, _ parts: [CachePart], isTail: Bool,
+        since position: UInt64
+    ) {
+        (self.id, self.submission, self.isTail, since) = (id, submission, isTail, position)
+        urgency = isTail ? submission.urgency.unbounded : submission.urgency
+        let (external, own) = (parts.filter(\.isExternal), parts.filter { !$0.isExternal })
         switch submission.spec.work {
+        case _ where isTail: phases = [parts]
         case .query: phases = parts.map { [$0] }
         case .entry(let work) where work.action == .contains: phases = parts.map { [$0] }
         // If the reply waits for the stores, it waits for the external ones too; otherwise they run
         // after it.
         case .store(let work) where work.delivers && work.waitsForDisk:
-            phases = [external, parts.filter { !$0.isExternal }].filter { !$0.isEmpty }
-        case .store(let work) where work.delivers:
-            (phases, tail) = ([parts.filter { !$0.isExternal }], external)
+            phases = [external, own].filter { !$0.isEmpty }
+        case .store(let work) where work.delivers: (phases, tail) = ([own], external)
         default: phases = [parts]
         }
         if parts.isEmpty, case .entry(let work) = submission.spec.work, !work.action.removes,
@@ -82,32 +81,22 @@ final class CompositeCacheJob {
         }
     }
 
-    /// Creates a job that nothing waits for.
-    init(
-        _ id: JobID, tail parts: [CachePart], of submission: Submission, since position: UInt64
-    ) {
-        (self.id, self.submission, since) = (id, submission, position)
-        (urgency, isTail, phases) = (submission.urgency.unbounded, true, [parts])
-    }
-
     /// Whether any part is running.
-    var isUnderWay: Bool { !running.isEmpty || held != nil || copying != nil }
+    var isUnderWay: Bool { !running.isEmpty || held != nil }
 
     /// The numbers of the running parts, oldest first.
     var jobs: [JobID] { running.keys.sorted() }
 
     /// The job to wait for, preferably that of the built-in cache.
     var awaited: JobID? {
-        copying?.job ?? running.first { !$0.value.isExternal }?.key ?? running.keys.min()
+        running.first { !$0.value.isExternal }?.key ?? running.keys.min()
     }
 
     /// Whether the work only queries, so that a failure counts as a miss.
     private var isQuery: Bool {
-        switch submission.spec.work {
-        case .query: true
-        case .entry(let work): work.wantsValidity
-        case .store, .fetch, .decode, .transform, .paint: false
-        }
+        if case .entry(let work) = submission.spec.work { return work.wantsValidity }
+        if case .query = submission.spec.work { return true }
+        return false
     }
 
     /// The outcome once no phase is left.

@@ -34,7 +34,6 @@ struct CompositeCacheJobs {
         job.isOver = true
         (jobs[job.id], promoting[job.id]) = (nil, nil)
         for part in job.running.keys { owners[part] = nil }
-        if let copy = job.copying { owners[copy.job] = nil }
     }
 
     // MARK: - Time

@@ -77,7 +77,8 @@ extension WorkGraph {
         (submission.input, submission.rank) = (body.block, 1)
         submission.waitsForSpace = false
         submission.logContext = sources[node].logContext
-        beginPromotion(promotion, of: beginTail([.own(.store(work))], submission))
+        beginPromotion(
+            promotion, of: beginCompositeJob(submission, [.own(.store(work))], isTail: true))
     }
 
     /// Records that the built-in cache is storing a hit. Ignored if the job is over.
@@ -112,8 +113,7 @@ extension WorkGraph {
             } else if let copy = job.copying {
                 // The copy is restarted because a lost cache would otherwise store it after its
                 // return.
-                beginCopy(copy.hit, copy.block, copy.part, nil, of: job)
-                endCopy(copy)
+                copyAgain(copy, of: job)
             }
         }
     }

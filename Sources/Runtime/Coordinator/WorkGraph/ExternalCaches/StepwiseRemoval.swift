@@ -106,8 +106,8 @@ extension WorkGraph {
         // The operator who waits for the removal sees its progress.
         if case .inquiry? = purposes[job.id] { emit(.answered(job.id, .progress(job.progress))) }
         guard page.next != entry.after, removal.steps < StepwiseRemoval.stepsMax else {
-            let message = "the cache '\(name)' failed: its removal does not terminate"
-            noteFailure(part, ImageError(.internalError, message), of: job)
+            noteFailure(
+                part, .internalError, "failed: its removal does not terminate", of: job)
             return true
         }
         entry.after = page.next
