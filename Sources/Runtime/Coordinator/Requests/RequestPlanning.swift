@@ -116,8 +116,7 @@ extension Scheduler {
         _ begin: (Subscriber, Urgency) throws(ImageError) -> Place
     ) {
         do throws(ImageError) {
-            let request = requests[id]
-            let place = try begin(request.subscriber(id), request.urgency)
+            let place = try begin(requests[id].subscriber(id), requests[id].urgency)
             requests[id].standing = .waiting(place)
         } catch {
             reply(id, .failure(error))

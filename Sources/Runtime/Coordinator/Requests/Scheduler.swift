@@ -73,6 +73,7 @@ package final class Scheduler {
         conclude()
         fireTimers()
         settle()
+        if actions.isEmpty { return swap(&actions, &shared.actions) }
         actions += shared.actions
         shared.actions.removeAll(keepingCapacity: true)
     }
