@@ -166,12 +166,6 @@ struct PerStage<Value: Hashable & Sendable>: Hashable, Sendable {
     /// The value for transforms and encodes.
     var transform: Value
 
-    /// Creates a set of values.
-    init(store: Value, query: Value, fetch: Value, decode: Value, transform: Value) {
-        (self.store, self.query, self.fetch) = (store, query, fetch)
-        (self.decode, self.transform) = (decode, transform)
-    }
-
     /// The value of a stage.
     subscript(stage: JobStage) -> Value {
         switch stage {

@@ -103,19 +103,13 @@ indirect enum Completion: Sendable {
         let waited: Double
         /// Milliseconds of work in the last attempt, as reported by the worker.
         let worked: Double
+    }
+}
 
-        /// Creates a record for a composite job, which has its own number.
-        init(
-            _ id: JobID, _ stage: JobStage, worker: WorkerID?, waited: Double, worked: Double
-        ) {
-            (self.id, self.stage, self.worker) = (id, stage, worker)
-            (self.waited, self.worked) = (waited, worked)
-        }
-
-        init(_ job: borrowing ActiveJob, worked: Double = 0) {
-            (id, stage, worker) = (job.id, job.stage, job.worker)
-            (waited, self.worked) = (job.waited, worked)
-        }
+extension Completion.Ended {
+    init(_ job: ActiveJob, worked: Double = 0) {
+        self.init(
+            id: job.id, stage: job.stage, worker: job.worker, waited: job.waited, worked: worked)
     }
 }
 

@@ -374,7 +374,7 @@ struct ConnectionLimits: Hashable {
     /// The maximum number of connections with a session.
     let sessionsMax: Int
     /// The maximum per process.
-    let sessionsPerProcessMax: Int
+    var sessionsPerProcessMax = Int.max
 
     /// The maximum number of all connections. Larger than that of sessions, so that a rejected
     /// client can say hello and be told the reason.
@@ -383,7 +383,9 @@ struct ConnectionLimits: Hashable {
     var connectionsPerProcessMax: Int {
         sessionsPerProcessMax == .max ? .max : 2 * sessionsPerProcessMax
     }
+}
 
+extension ConnectionLimits {
     /// Computes the limits of one of the `listeners` for a process with this descriptor limit.
     init(
         _ listener: Listener, of listeners: [Listener] = Listener.all, descriptors: UInt64,
@@ -399,11 +401,6 @@ struct ConnectionLimits: Hashable {
                 sessionsMax: min(max(left / 9 * 8, Self.clientsMin), Self.clientsMax),
                 sessionsPerProcessMax: perProcess)
         }
-    }
-
-    init(sessionsMax: Int, sessionsPerProcessMax: Int = .max) {
-        self.sessionsMax = sessionsMax
-        self.sessionsPerProcessMax = sessionsPerProcessMax
     }
 
     /// The default limit of connections per client process, in which all tasks normally share one

@@ -124,7 +124,7 @@ extension Scheduler {
                 RequestRecord(
                     url: request.fallbackContext?.url ?? request.image.url,
                     attempts: request.attempt,
-                    request.admitted.logContext, reply)))
+                    logContext: request.admitted.logContext, reply: reply)))
     }
 
     /// Counts a used fallback, and returns the outcome to send to the client.

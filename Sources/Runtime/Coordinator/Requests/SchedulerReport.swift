@@ -108,16 +108,12 @@ package struct RequestRecord: Hashable, Sendable {
     let logContext: LogContext
     /// The terminal reply.
     let reply: Reply
+}
 
+extension RequestRecord {
     /// Creates the record of a load that is answered with `reply`.
     init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
-        self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
-    }
-
-    init(url: String, attempts: Int, _ logContext: LogContext, _ reply: Reply) {
-        self.url = url
-        self.attempts = attempts
-        self.logContext = logContext
-        self.reply = reply
+        self.init(
+            url: load.image.url, attempts: attempts, logContext: load.logContext, reply: reply)
     }
 }

@@ -277,7 +277,7 @@ extension WorkGraph {
         abandonCompositeJob(job)
         guard !job.isTail else { return }
         let ended = Completion.Ended(
-            job.id, job.submission.spec.stage, worker: job.cache, waited: job.waited,
+            id: job.id, stage: job.submission.spec.stage, worker: job.cache, waited: job.waited,
             worked: job.worked)
         switch outcome {
         case .success(let result): dispatcher.complete(.done(ended, result, blocks))
