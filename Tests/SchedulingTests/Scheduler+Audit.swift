@@ -76,7 +76,7 @@ extension Scheduler {
             check(
                 gathering.layers.count == requests[id].admitted.terms.overlays.count,
                 "a request gathers all its overlays")
-            if case .waiting(let place) = requests[id].standing, case .overlays = place.node {
+            if case .waiting(let place) = requests[id].standing, case .overlays = place {
                 check(gathering.isAwaited, "a request that waits for overlays gathers them")
             } else {
                 check(!gathering.isAwaited, "nobody else waits for overlays")

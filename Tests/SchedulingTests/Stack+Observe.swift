@@ -167,7 +167,7 @@ extension Stack {
     /// The terms of the origin request; `nil` if no node waits for it any longer.
     private func fetchTerms(of job: JobID) -> FetchTerms? {
         guard case .source(let node) = scheduler.workGraph.purposes[job] else { return nil }
-        return scheduler.workGraph.sources[node].name.origin.terms
+        return scheduler.workGraph.sources[node].origin.terms
     }
 
     /// Whether the transfer can't be joined, since one that started later replaced the original.

@@ -25,7 +25,7 @@ extension WorkGraph {
 
     /// Whether the subscriber waits there.
     func knows(_ id: Subscriber.ID, at place: Place) -> Bool {
-        switch place.node {
+        switch place {
         case .lookup(let need):
             lookups.contains(need.node) && lookups[need.node].consumers.contains { $0.id == id }
         case .validity(let need):
@@ -110,10 +110,10 @@ extension WorkGraph {
         check(sources.listed == sources.count, "each source is in its table")
         for id in sources.ids {
             let node = sources[id]
-            let same = sources.all(under: node.name.key).filter { sources[$0].name == node.name }
+            let same = sources.all(under: node.key).filter { sources[$0].origin == node.origin }
             let joinable = same.filter {
                 !sources[$0].freshness.isClosed
-                    && (!node.name.origin.isRevalidation || sources[$0].kept == nil)
+                    && (!node.origin.isRevalidation || sources[$0].kept == nil)
             }
             check(same.contains(id) && joinable.count <= 1, "a source is found by its name")
             check(node.isInUse, "a source is used or stored")

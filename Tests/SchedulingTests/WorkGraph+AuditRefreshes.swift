@@ -37,7 +37,7 @@ extension WorkGraph {
             check(source.storing.jobs.isEmpty && source.storing.transcodes == 0, "nor is it stored")
         }
         guard source.isReplacing else { return }
-        for other in sources.all(under: source.name.key) where other != id {
+        for other in sources.all(under: source.key) where other != id {
             check(!sources[other].isReplacing, "one source replaces the original")
         }
     }

@@ -135,7 +135,8 @@ struct LiveRequest: SlotMapElement {
 
     /// The part of the request that its work depends on.
     func subscriber(_ id: ID) -> Subscriber {
-        Subscriber(id, admitted, replacing: refreshing?.tiers ?? .none, interests: interests)
+        Subscriber(
+            id: id, request: admitted, replaced: refreshing?.tiers ?? .none, interests: interests)
     }
 
     /// A request with a cached image receives no partial images or header.

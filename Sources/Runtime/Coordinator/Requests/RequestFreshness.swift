@@ -294,10 +294,11 @@ extension Scheduler {
             preconditionFailure("a revalidation requires a stale image")
         }
         if let caching = known?.caching, isNews(caching, refreshing, id) {
-            let text = requests[id].names.plainOriginal
+            // An external cache knows the complete information.
             hits.withdraw(
                 .confirmed(
-                    plainOriginal: text, refreshing.mark, Confirmation(reported: caching)))
+                    plainOriginal: requests[id].names.plainOriginal, refreshing.mark,
+                    Confirmation(caching: caching, isWhole: true)))
         }
         let caching = confirmed(refreshing, id)
         let expiry = requests[id].admitted.terms.expiry(caching)

@@ -20,6 +20,11 @@ final class AdmittedRequest: Sendable {
     let canvas: Canvas?
     /// Whether the copy in memory has proven stale (SEMANTICS §5.11).
     let distrustsMemory: Bool
+    /// Fetches the request's URL.
+    let network: ByteSource
+    /// Reads the original from the cache, staged for a decoder. A hit is promoted to the memory
+    /// tier only if originals are to be kept there.
+    let cachedOriginal: ByteSource
     /// The resolved serializer for entries under its keys.
     var serializer: Serializer { terms.serializer }
     /// Whether the reply waits for all stores.
@@ -40,24 +45,18 @@ final class AdmittedRequest: Sendable {
         key = ResultKey(
             image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
             limits: terms.limits, coders: terms.coders, showsDamaged: terms.showsDamaged)
-        self.plan = plan ?? LoadPlan(image, terms, names, distrustsMemory: distrustsMemory)
+        let plan = plan ?? LoadPlan(image, terms, names, distrustsMemory: distrustsMemory)
+        self.plan = plan
+        network = .network(FetchTerms(terms))
+        cachedOriginal = .cache(
+            QueryWork(
+                key: names.original, tiers: plan.originalQueryTiers, destination: .staging,
+                promotes: image.originalStoreCacheTypes.contains(.memory)))
     }
 }
 
 // The possible sources of the request's bytes.
 extension AdmittedRequest {
-    /// Fetches the request's URL.
-    var network: ByteSource { .network(FetchTerms(terms)) }
-
-    /// Reads the original from the cache, staged for a decoder. A hit is promoted to the memory
-    /// tier only if originals are to be kept there.
-    var cachedOriginal: ByteSource {
-        .cache(
-            QueryWork(
-                key: names.original, tiers: plan.originalQueryTiers, destination: .staging,
-                promotes: image.originalStoreCacheTypes.contains(.memory)))
-    }
-
     /// Fetches the URL for a request that already has an image. The mark identifies that image's
     /// original and makes the download conditional; it is omitted if there are overlays, because it
     /// doesn't cover changes to them.
@@ -67,7 +66,8 @@ extension AdmittedRequest {
 
     /// The result made from these bytes.
     func result(of origin: ByteSource) -> ResultName {
-        ResultName(key: key, text: names.result, origin: origin)
+        ResultName(
+            key: key, text: names.result, decode: DecodeName(key: key.decode, origin: origin))
     }
 }
 
@@ -355,10 +355,6 @@ struct Upload: Sendable {
     var key: String?
     /// Operator-supplied data stored alongside.
     var extendedData: ExtendedData?
-
-    init(block: BlockHandle, reference: BlockReference) {
-        (self.block, self.reference) = (block, reference)
-    }
 }
 
 extension LoadTerms {

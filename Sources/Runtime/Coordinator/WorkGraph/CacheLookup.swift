@@ -16,11 +16,6 @@ struct LookupNode: Node {
     var isOvertaken = false
     /// Whether that store replaced another result, so that a hit may be the old one.
     var isOutdated = false
-
-    init(query: QueryWork, _ logContext: LogContext) {
-        self.query = query
-        self.logContext = logContext
-    }
 }
 
 // Cache lookups of results, from joining to the outcome.
@@ -33,17 +28,18 @@ extension WorkGraph {
         let query = QueryWork(
             key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
             promotes: request.image.storeCacheTypes.contains(.memory))
-        if let node = lookups.first(under: query.key, where: { $0.query == query }) {
-            shared.counters.coalesced.lookups += 1
-            let seat = lookups[node].consumers.join(subscriber, urgency)
-            propagate(node)
-            return Place(.lookup(Need(node: node, seat: seat)))
-        }
-        if let error = dispatcher.refusal(in: .query) { throw error }
-        let node = lookups.insert(LookupNode(query: query, request.logContext))
+        let known = lookups.first(under: query.key) { $0.query == query }
+        if known == nil, let error = dispatcher.refusal(in: .query) { throw error }
+        let node =
+            known ?? lookups.insert(LookupNode(query: query, logContext: request.logContext))
         let seat = lookups[node].consumers.join(subscriber, urgency)
-        ask(node)
-        return Place(.lookup(Need(node: node, seat: seat)))
+        if known == nil {
+            ask(node)
+        } else {
+            shared.counters.coalesced.lookups += 1
+            propagate(node)
+        }
+        return .lookup(Need(node: node, seat: seat))
     }
 
     /// Handles a hit: completes the lookup for all subscribers.
@@ -110,13 +106,6 @@ struct ValidityNode: Node {
     /// Whether an operator removed entries meanwhile, which makes an answer meaningless.
     var isOutdated = false
 
-    init(_ key: Key, _ texts: [String], bornMilliseconds: Int64, _ logContext: LogContext) {
-        self.key = key
-        self.texts = texts[...]
-        self.bornMilliseconds = bornMilliseconds
-        self.logContext = logContext
-    }
-
     /// Whether the answer concerns the same bytes and is newer than what is known.
     func isNews(_ validity: Validity) -> Bool {
         guard !isOutdated, BodyMark(validity).names(key.mark), let caching = validity.caching
@@ -140,19 +129,18 @@ extension WorkGraph {
     ) -> Place? {
         let request = subscriber.request
         let key = ValidityNode.Key(text: request.names.result, mark: mark)
-        if let node = validities.first(under: key) {
-            let seat = validities[node].consumers.join(subscriber, urgency)
-            propagate(node)
-            return Place(.validity(Need(node: node, seat: seat)))
-        }
-        guard dispatcher.refusal(in: .query) == nil else { return nil }
-        let node = validities.insert(
-            ValidityNode(
-                key, sharedTexts(of: request.names),
-                bornMilliseconds: caching?.age.bornMilliseconds ?? -1, request.logContext))
+        let known = validities.first(under: key)
+        if known == nil, dispatcher.refusal(in: .query) != nil { return nil }
+        let node =
+            known
+            ?? validities.insert(
+                ValidityNode(
+                    key: key, texts: sharedTexts(of: request.names)[...],
+                    bornMilliseconds: caching?.age.bornMilliseconds ?? -1,
+                    logContext: request.logContext))
         let seat = validities[node].consumers.join(subscriber, urgency)
-        ask(node)
-        return Place(.validity(Need(node: node, seat: seat)))
+        if known == nil { ask(node) } else { propagate(node) }
+        return .validity(Need(node: node, seat: seat))
     }
 
     /// The texts under which external caches may keep the image or its original.

@@ -80,7 +80,7 @@ extension WorkGraph {
             learnVariance(node, fetched)
             let body = SourceNode.Body(
                 block, fetched: fetched,
-                takesTags: sources[node].name.origin.terms?.takesTags ?? false)
+                takesTags: sources[node].origin.terms?.takesTags ?? false)
             closeRefreshes(at: node)
             if isRefresh(node) { compare(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
@@ -113,7 +113,7 @@ extension WorkGraph {
     }
 
     private func sourceFailed(_ node: SourceNode.ID, _ error: ImageError) {
-        guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
+        guard sources[node].origin.isFetched else { return sourceMissed(node) }
         if error.code == .cacheNotModified { notModified(node, error) }
         guard sources.contains(node) else { return }
         if error.code != .poisoned { notifyFailed(node, error) }
@@ -177,17 +177,18 @@ extension WorkGraph {
     /// Continues the same nodes with a fetch. Returns `false` if a subscriber must take another
     /// stage, would join other work, or would be refused.
     private func fetchInstead(_ node: SourceNode.ID) -> Bool {
-        guard case .cache = sources[node].name.origin, let request = firstRequest(of: node),
+        guard case .cache = sources[node].origin, let request = firstRequest(of: node),
             request.plan.includes(.fetch), mayBegin(request, instead: node)
         else { return false }
         let origin = request.network
         let timings = sources[node].timings
         emit(subscribers(of: node)) { .fetching(timings, $0) }
         for decode in sources[node].consumers.members {
+            let name = DecodeName(key: decodes[decode].name.key, origin: origin)
             for result in decodes[decode].results {
-                results.rename(result) { $0.name = $0.name.with(origin) }
+                results.rename(result) { $0.name = $0.name.with(name) }
             }
-            decodes.rename(decode) { $0.name = OriginKey(key: $0.name.key, origin: origin) }
+            decodes.rename(decode) { $0.name = name }
         }
         sources[node].rename(origin, JobSpec(.fetch(fetchWork(request)), host: request.names.host))
         noteMissing(node)
@@ -207,20 +208,17 @@ extension WorkGraph {
             dispatcher.hasRoom(.download) && !dispatcher.isFull(.fetch)
             && !dispatcher.isFull(.decode) && !dispatcher.isFull(.transform)
             && !dispatcher.isFull(.store)
-        guard isRoom, sources.serving(OriginKey(key: sources[node].name.key, origin: origin)) == nil
-        else {
-            return false
-        }
+        guard isRoom, sources.serving(sources[node].key, origin) == nil else { return false }
         return !sources[node].consumers.contains { !mayFetch(request, origin, $0) }
     }
 
     private func mayFetch(
         _ request: AdmittedRequest, _ origin: ByteSource, _ decode: DecodeNode.ID
     ) -> Bool {
-        let name = OriginKey(key: decodes[decode].name.key, origin: origin)
+        let name = DecodeName(key: decodes[decode].name.key, origin: origin)
         guard !name.key.isOverlay, decodes.first(under: name) == nil else { return false }
         return decodes[decode].results.allSatisfy { result in
-            let name = results[result].name.with(origin)
+            let name = results[result].name.with(name)
             let isSame = !results[result].consumers.contains {
                 $0.request !== request
                     && !($0.request.plan.includes(.fetch) && $0.request.network == origin)

@@ -76,13 +76,6 @@ struct Confirmation: Hashable, Sendable {
     /// that it doesn't mention unchanged (RFC 9111 §3.2).
     let isWhole: Bool
 
-    init(caching: OriginCaching, isWhole: Bool) {
-        (self.caching, self.isWhole) = (caching, isWhole)
-    }
-
-    /// Creates a confirmation from an external cache, which knows the complete information.
-    init(reported caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
-
     /// Returns the caching information that now applies to an entry stored with `kept`.
     func renewed(_ kept: OriginCaching?) -> OriginCaching {
         guard let kept, !isWhole else { return caching }
@@ -191,8 +184,10 @@ extension WorkGraph {
     /// Removes the outdated entries that no store of this result replaces. An active serialization
     /// does so itself.
     func removeOutdatedResult(of node: ResultNode.ID) {
+        guard results[node].name.origin.isRevalidation, !results[node].provenance.isOutdated else {
+            return
+        }
         let result = results[node]
-        guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }
         if result.provenance.keeping == .nowhere {
             removeOutdated(result.request.names.result, exceptIn: .none)
         } else if result.transcode == nil, result.transcoded.isEmpty {

@@ -201,13 +201,12 @@ extension WorkGraph {
     }
 
     /// Returns the error if a decode can't be started.
-    func refusal(toDecode name: OriginKey<DecodeKey>, of request: AdmittedRequest)
-        -> ImageError?
-    {
+    func refusal(toDecode name: DecodeName, of request: AdmittedRequest) -> ImageError? {
         guard decodes.first(under: name) == nil else { return nil }
         if let error = dispatcher.refusal(in: .decode) { return error }
-        let bytes = OriginKey(key: name.key.source, origin: name.origin)
-        guard request.upload == nil, sources.serving(bytes) == nil else { return nil }
+        guard request.upload == nil, sources.serving(name.key.source, name.origin) == nil else {
+            return nil
+        }
         return dispatcher.refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 }
@@ -220,7 +219,7 @@ extension WorkGraph {
     }
 
     /// Whether making the pixels would require quarantined work.
-    func isPoisoned(_ name: OriginKey<DecodeKey>) -> Bool {
+    func isPoisoned(_ name: DecodeName) -> Bool {
         let source = name.key.source
         if dispatcher.isQuarantined(.decode(source)) { return true }
         if dispatcher.isQuarantined(.drawing(source, name.key.need)) { return true }
@@ -237,13 +236,13 @@ extension WorkGraph {
     func suspect(
         _ node: SourceNode.ID, _ need: DecodeNeed, in block: BlockHandle
     ) -> Suspect {
-        let name = sources[node].name
-        if case .cache(let query) = name.origin,
+        let key = sources[node].key
+        if case .cache(let query) = sources[node].origin,
             dispatcher.isExternalCache(block.worker) || layout.mayHavePromoted(query.key)
         {
-            return .kept(name.key, text: query.key)
+            return .kept(key, text: query.key)
         }
-        return suspect(name.key, need, in: block)
+        return suspect(key, need, in: block)
     }
 
     /// Returns the suspect for a decode of the source's own bytes.

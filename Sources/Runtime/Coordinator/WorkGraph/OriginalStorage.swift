@@ -246,7 +246,7 @@ extension WorkGraph {
     func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
         let plain = sources[node].storing.ended(job, tiers: tiers)
         if let plain, !tiers.isEmpty {
-            overtakeQueries(of: sources[node].text(of: plain), sources[node].name.key)
+            overtakeQueries(of: sources[node].text(of: plain), sources[node].key)
             if sources[node].isReplacing { outdateOthers(of: node) }
         }
         tidy(node)

@@ -63,12 +63,12 @@ extension WorkGraph {
         gatherings[id] = Gathering(layers: layers, urgency: urgency, refreshes: refreshing)
         for index in layers.indices { obtainOverlay(index, of: id) }
         goOnIfGathered(id)
-        return Place(.overlays(id))
+        return .overlays(id)
     }
 
     /// Returns the error if a new load of these pixels may not start now.
     private func refusal(
-        toLay name: OriginKey<DecodeKey>, _ request: AdmittedRequest, for flow: FlowID
+        toLay name: DecodeName, _ request: AdmittedRequest, for flow: FlowID
     ) -> ImageError? {
         if isPoisoned(name) {
             return ImageError.overlay(Dispatcher.poisoned, url: request.image.url)
@@ -87,7 +87,7 @@ extension WorkGraph {
         // have it.
         guard request.plan.includes(.fetch) else { return true }
         let key = DecodeKey(overlay: request.key.decode.source, limits: request.terms.limits)
-        if decodes.first(under: OriginKey(key: key, origin: request.network)) != nil {
+        if decodes.first(under: DecodeName(key: key, origin: request.network)) != nil {
             return false
         }
         return !isFetching(request)
@@ -103,7 +103,7 @@ extension WorkGraph {
         guard !layer.hasAskedCache || layer.request.plan.includes(.fetch) else {
             return giveUp(id, nil)
         }
-        let name = OriginKey(
+        let name = DecodeName(
             key: DecodeKey(
                 overlay: layer.request.key.decode.source, limits: layer.request.terms.limits),
             origin: origin(of: layer, refreshing: gathering.refreshes))
@@ -113,7 +113,9 @@ extension WorkGraph {
         {
             return giveUp(id, error)
         }
-        let node = known ?? decodes.insert(DecodeNode(name: name, layer.request.logContext))
+        let node =
+            known
+            ?? decodes.insert(DecodeNode(name: name, logContext: layer.request.logContext))
         let seat = decodes[node].consumers.join(
             .overlay(.subscriber(id, index)), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)

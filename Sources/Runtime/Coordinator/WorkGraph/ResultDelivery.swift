@@ -110,7 +110,7 @@ extension WorkGraph {
             original: request.image.infoOnly ? request.names.plainOriginal : nil,
             stored: image.storedTiers ?? .none)
         guard let transcode = result.transcode else { return awaitOriginal(watcher) }
-        return Place(.transcode(transcode, transcodes[transcode].watchers.join(watcher)))
+        return .transcode(transcode, transcodes[transcode].watchers.join(watcher))
     }
 
     /// Makes a watcher wait for the store of the original, if there is one.
@@ -118,7 +118,7 @@ extension WorkGraph {
         guard let source = watcher.source, sources.contains(source),
             sources[source].storing.isUnderWay
         else { return nil }
-        return Place(.original(source, sources[source].storing.watchers.join(watcher)))
+        return .original(source, sources[source].storing.watchers.join(watcher))
     }
 
     /// Answers the watchers once no store of the original is in flight.

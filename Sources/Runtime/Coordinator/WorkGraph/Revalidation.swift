@@ -110,7 +110,7 @@ extension WorkGraph {
 
     /// Whether the source was started by or is shared with a refresh.
     func isRefreshed(_ node: SourceNode.ID) -> Bool {
-        sources[node].name.origin.isRevalidation || sources[node].freshness.isChanged
+        sources[node].origin.isRevalidation || sources[node].freshness.isChanged
             || isRefresh(node)
     }
 
@@ -132,7 +132,7 @@ extension WorkGraph {
     /// Handles a 304 response.
     func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
         let control = answer.confirmedControl
-        let role = sources[node].name.origin.terms?.role
+        let role = sources[node].origin.terms?.role
         if role?.mayKeep(control) == false {
             removeKept(of: node)
         } else {

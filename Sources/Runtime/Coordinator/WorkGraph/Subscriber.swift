@@ -27,15 +27,6 @@ struct Subscriber: Sendable {
         static let early: Interests = [.info, .partials]
     }
 
-    init(
-        _ id: ID, _ request: AdmittedRequest, replacing tiers: CacheTypes, interests: Interests
-    ) {
-        self.id = id
-        self.request = request
-        replaced = tiers
-        self.interests = interests
-    }
-
     /// The store policy for the result, which replaces outdated entries.
     var storePolicy: StorePolicy {
         StorePolicy(
@@ -61,25 +52,19 @@ struct MissedTiers: Sendable {
 }
 
 /// The position at which a subscriber waits. Valid until an event names the subscriber.
-struct Place: Sendable {
-    enum Node: Sendable {
-        /// For a query of the result's key.
-        case lookup(Need<LookupNode>)
-        /// With a stale image, for freshness information from external caches.
-        case validity(Need<ValidityNode>)
-        /// For the overlays of its image.
-        case overlays(Subscriber.ID)
-        /// For a result in production.
-        case result(Need<ResultNode>)
-        /// With its image, for the store of the original (`waitStoreCache`).
-        case original(SourceNode.ID, WatcherList.Seat)
-        /// With its image, for the serialization of it (`waitStoreCache`).
-        case transcode(TranscodeNode.ID, WatcherList.Seat)
-    }
-
-    let node: Node
-
-    init(_ node: Node) { self.node = node }
+enum Place: Sendable {
+    /// For a query of the result's key.
+    case lookup(Need<LookupNode>)
+    /// With a stale image, for freshness information from external caches.
+    case validity(Need<ValidityNode>)
+    /// For the overlays of its image.
+    case overlays(Subscriber.ID)
+    /// For a result in production.
+    case result(Need<ResultNode>)
+    /// With its image, for the store of the original (`waitStoreCache`).
+    case original(SourceNode.ID, WatcherList.Seat)
+    /// With its image, for the serialization of it (`waitStoreCache`).
+    case transcode(TranscodeNode.ID, WatcherList.Seat)
 }
 
 /// Identifies a transfer in progress reports.
@@ -139,7 +124,7 @@ extension WorkGraph {
     /// Removes a subscriber. Unwanted work is removed from the tables in the same step in which its
     /// worker is notified, so that new subscribers get new work.
     func leave(_ place: Place) {
-        switch place.node {
+        switch place {
         case .lookup(let need): detach(from: need)
         case .validity(let need): detach(from: need)
         case .overlays(let id): leaveOverlays(id)
@@ -157,7 +142,7 @@ extension WorkGraph {
     /// Updates the urgency of a subscriber. Shared work runs in the highest class of its
     /// subscribers.
     func reprioritize(_ place: Place, _ urgency: Urgency) {
-        switch place.node {
+        switch place {
         case .lookup(let need): update(need, urgency)
         case .validity(let need): update(need, urgency)
         case .overlays(let id): reprioritizeOverlays(of: id, urgency)
@@ -184,7 +169,7 @@ extension WorkGraph {
     }
 
     private func awaitedJob(at place: Place) -> JobID? {
-        switch place.node {
+        switch place {
         case .original, .transcode: return nil
         case .lookup(let need): return lookups[need.node].job
         case .validity(let need): return validities[need.node].job
@@ -209,13 +194,13 @@ extension WorkGraph {
 
     /// Whether the subscriber waits for the data of the transfer.
     func isFed(_ place: Place, by transfer: Transfer) -> Bool {
-        guard case .result(let need) = place.node else { return false }
+        guard case .result(let need) = place else { return false }
         return results[need.node].source == transfer.source
     }
 
     /// Whether the subscriber waits for the data of the transfer and its result doesn't exist yet.
     func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
-        guard isFed(place, by: transfer), case .result(let need) = place.node else { return false }
+        guard isFed(place, by: transfer), case .result(let need) = place else { return false }
         return !results[need.node].exists
     }
 }

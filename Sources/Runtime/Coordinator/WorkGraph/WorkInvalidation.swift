@@ -173,7 +173,7 @@ extension WorkGraph {
     /// replacement. Older refreshes continue: if they were restarted, refreshes of an image that
     /// changes with every response would restart each other forever.
     func outdateOthers(of node: SourceNode.ID) {
-        let key = sources[node].name.key
+        let key = sources[node].key
         outdateOlderRefreshes(than: node, of: key)
         for other in sources.all(under: key) where other != node && !isRefreshed(other) {
             endStores(of: other)

@@ -92,14 +92,14 @@ struct Canvas: Hashable, Sendable {
     let size: PixelSize
 }
 
-/// A key of `Model` together with the origin of the bytes. A reference type, so that nodes and
-/// tables share it without copies; its hash is cached.
-final class OriginKey<Key: Hashable & Sendable>: Hashable, Sendable {
-    let key: Key
+/// Identifies a decode by key and origin of the bytes. A reference type, so that nodes and tables
+/// share it without copies; its hash is cached.
+final class DecodeName: Hashable, Sendable {
+    let key: DecodeKey
     let origin: ByteSource
     private let digest: Int
 
-    init(key: Key, origin: ByteSource) {
+    init(key: DecodeKey, origin: ByteSource) {
         (self.key, self.origin) = (key, origin)
         // The text of the query follows from the key with rare exceptions and needn't be hashed.
         var hasher = Hasher()
@@ -108,7 +108,7 @@ final class OriginKey<Key: Hashable & Sendable>: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    static func == (one: OriginKey, other: OriginKey) -> Bool {
+    static func == (one: DecodeName, other: DecodeName) -> Bool {
         if one === other { return true }
         return one.digest == other.digest && one.key == other.key && one.origin == other.origin
     }
@@ -117,25 +117,23 @@ final class OriginKey<Key: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// Identifies a result by key, cache key text, and origin of its bytes. A reference type with a
-/// cached hash, like `OriginKey`.
+/// cached hash, like `DecodeName`.
 final class ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
-    let origin: ByteSource
     /// The decode from which it is made.
-    let decode: OriginKey<DecodeKey>
+    let decode: DecodeName
+    var origin: ByteSource { decode.origin }
     private let digest: Int
 
-    init(key: ResultKey, text: String, origin: ByteSource) {
-        (self.key, self.text, self.origin) = (key, text, origin)
-        decode = OriginKey(key: key.decode, origin: origin)
-        // The text represents the whole key except for headers. Properties covered by neither
-        // rarely differ and needn't be hashed.
+    init(key: ResultKey, text: String, decode: DecodeName) {
+        (self.key, self.text, self.decode) = (key, text, decode)
+        // The text represents the whole key except for headers, which the decode contains.
+        // Properties covered by neither rarely differ and needn't be hashed.
         var hasher = Hasher()
         hasher.combine(text)
-        hasher.combine(key.decode.source)
-        hasher.combine(origin.isNetwork)
+        hasher.combine(decode)
         digest = hasher.finalize()
     }
 
@@ -147,9 +145,9 @@ final class ResultName: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// Returns the same result made from other bytes.
-    func with(_ origin: ByteSource) -> ResultName {
-        ResultName(key: key, text: text, origin: origin)
+    /// Returns the same result made from the same pixels of other bytes.
+    func with(_ decode: DecodeName) -> ResultName {
+        ResultName(key: key, text: text, decode: decode)
     }
 }
 
@@ -238,12 +236,12 @@ extension WorkGraph {
     /// and looked up from now on, unless the origin forbids storage. All subscribers of one source
     /// sent the same headers with the same terms.
     func learnVariance(_ node: SourceNode.ID, _ body: FetchedBody) {
-        let mayKeep = sources[node].name.origin.terms?.mayKeep(body) ?? true
+        let mayKeep = sources[node].origin.terms?.mayKeep(body) ?? true
         switch Variance(body.vary) {
         case _ where !mayKeep: sources[node].keep(.nowhere)
         case .none: sources[node].keep(.variant(nil))
         case .fields(let fields):
-            let variant = variant(of: sources[node].name.key, fields)
+            let variant = variant(of: sources[node].key, fields)
             sources[node].keep(.variant(variant), fields: fields)
         case .everything: sources[node].keep(.nowhere)
         }

@@ -52,8 +52,8 @@ struct DecodeNode: ClosableNode {
         }
     }
 
-    var name: OriginKey<DecodeKey>
-    var key: OriginKey<DecodeKey> { name }
+    var name: DecodeName
+    var key: DecodeName { name }
     /// Log context of the request that started the decode.
     let logContext: LogContext
     var state = State.awaitingSource
@@ -78,11 +78,6 @@ struct DecodeNode: ClosableNode {
     var file: File?
     /// Whether pixels are missing because the source is damaged.
     var isDamaged = false
-
-    init(name: OriginKey<DecodeKey>, _ logContext: LogContext) {
-        self.name = name
-        self.logContext = logContext
-    }
 
     var job: JobID? {
         if case .decoding(let job) = state { return job }

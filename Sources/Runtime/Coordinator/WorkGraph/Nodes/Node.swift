@@ -270,20 +270,19 @@ extension NodeTable where Kind: ClosableNode {
 extension NodeTable<SourceNode> {
     /// Returns an existing source of these bytes, finished or in progress. The body of a refresh is
     /// as good as that of a new transfer, but doesn't answer a later refresh.
-    func serving(_ name: OriginKey<SourceKey>) -> ID? {
-        let known = all(under: name.key).filter {
-            self[$0].name.origin.terms == name.origin.terms && !self[$0].freshness.isClosed
+    func serving(_ key: SourceKey, _ origin: ByteSource) -> ID? {
+        let known = all(under: key).filter {
+            self[$0].origin.terms == origin.terms && !self[$0].freshness.isClosed
         }
-        let isPlain = name.origin.isNetwork
+        let isPlain = origin.isNetwork
         if isPlain, let newest = known.first(where: { self[$0].isReplacing }) { return newest }
         let same = known.first {
-            self[$0].name.origin == name.origin
-                && !(name.origin.isRevalidation && self[$0].kept != nil)
+            self[$0].origin == origin && !(origin.isRevalidation && self[$0].kept != nil)
         }
         if let same { return same }
-        guard name.origin.isUnconditional else { return nil }
+        guard origin.isUnconditional else { return nil }
         return known.first {
-            self[$0].name.origin.isUnconditional && (isPlain || self[$0].kept == nil)
+            self[$0].origin.isUnconditional && (isPlain || self[$0].kept == nil)
         }
     }
 }

@@ -134,7 +134,7 @@ extension WorkGraph {
                 ? preview(of: result) : early(of: result, progress.format, from: node)
         else { return }
         let key = results[result].name.key.decode
-        let suspect = suspect(sources[node].name.key, need, in: block)
+        let suspect = suspect(sources[node].key, need, in: block)
         guard !isSuspected(suspect, for: results[result].name) else { return }
         // A preview has different bytes and is not evidence against the image.
         let accused = progress.isPreview ? nil : suspect

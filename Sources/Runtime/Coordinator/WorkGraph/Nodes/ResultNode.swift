@@ -192,7 +192,10 @@ extension WorkGraph {
     )
         -> Bool
     {
-        guard let node = results.first(under: request.result(of: origin)) else { return false }
+        // Without results, the name isn't even computed.
+        guard results.count > 0, let node = results.first(under: request.result(of: origin)) else {
+            return false
+        }
         return tiers.isSubset(of: results[node].knownMissing)
     }
 
@@ -207,7 +210,7 @@ extension WorkGraph {
             waitsForSpace(node, true)
         }
         notifySource(of: node, about: subscriber, missed)
-        return Place(.result(Need(node: node, seat: seat)))
+        return .result(Need(node: node, seat: seat))
     }
 
     /// Joins the decode of the pixels that the result needs, or starts one.
@@ -217,7 +220,8 @@ extension WorkGraph {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
         let decode =
-            known ?? decodes.insert(DecodeNode(name: name, subscriber.request.logContext))
+            known
+            ?? decodes.insert(DecodeNode(name: name, logContext: subscriber.request.logContext))
         link(node, to: decode, as: .result(node))
         if known == nil {
             obtainBytes(of: decode, subscriber.request)

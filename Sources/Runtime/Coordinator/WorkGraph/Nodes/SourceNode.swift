@@ -81,8 +81,8 @@ struct SourceNode: Node {
         let mark: BodyMark
     }
 
-    private(set) var name: OriginKey<SourceKey>
-    var key: SourceKey { name.key }
+    let key: SourceKey
+    private(set) var origin: ByteSource
     /// The job that obtains the bytes and may be repeated; `nil` for uploads.
     private(set) var spec: JobSpec?
     /// The text under which the source was first looked up, without a variant.
@@ -111,23 +111,16 @@ struct SourceNode: Node {
     /// What the built-in cache may store of a hit of an external cache, once it has been decoded.
     var promotion: Promotion?
 
-    init(name: OriginKey<SourceKey>, spec: JobSpec, request: AdmittedRequest, job: JobID) {
-        self.name = name
+    /// Creates a source whose bytes a job obtains, or were uploaded.
+    init(
+        _ key: SourceKey, _ origin: ByteSource, _ request: AdmittedRequest, spec: JobSpec?,
+        state: State
+    ) {
+        (self.key, self.origin) = (key, origin)
         (logContext, serializer) = (request.logContext, request.serializer)
         limits = request.terms.limits.ofPixels
-        self.spec = spec
+        (self.spec, self.state) = (spec, state)
         plainText = request.names.plainOriginal
-        state = .obtaining(job)
-    }
-
-    /// Creates a source whose bytes were uploaded.
-    init(name: OriginKey<SourceKey>, request: AdmittedRequest, upload: Upload) {
-        self.name = name
-        (logContext, serializer) = (request.logContext, request.serializer)
-        limits = request.terms.limits.ofPixels
-        spec = nil
-        plainText = request.names.plainOriginal
-        state = .holding(Body(upload))
     }
 
     var body: Body? {
@@ -165,7 +158,7 @@ struct SourceNode: Node {
 
     /// The text that is queried in the cache.
     var queriedText: String? {
-        if case .cache(let query) = name.origin { return query.key }
+        if case .cache(let query) = origin { return query.key }
         return nil
     }
 
@@ -182,7 +175,7 @@ struct SourceNode: Node {
     var knownTags: [String]? {
         let asked = storing.originals.tags
         if let kept { return CacheTag.union(asked, kept.tags) }
-        if case .network(let terms) = name.origin, !terms.takesTags { return asked }
+        if case .network(let terms) = origin, !terms.takesTags { return asked }
         return nil
     }
 
@@ -191,8 +184,7 @@ struct SourceNode: Node {
 
     /// Changes the origin of the bytes; another job obtains them.
     mutating func rename(_ origin: ByteSource, _ spec: JobSpec) {
-        name = OriginKey(key: name.key, origin: origin)
-        self.spec = spec
+        (self.origin, self.spec) = (origin, spec)
         timings = StageTimings()
     }
 
@@ -285,10 +277,13 @@ struct Freshness: Sendable {
 extension WorkGraph {
     /// Joins the source of the bytes that a decode needs, or starts one.
     func obtainBytes(of node: DecodeNode.ID, _ request: AdmittedRequest) {
-        let name = OriginKey(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
-        let known = sources.serving(name)
+        let name = decodes[node].name
+        let known = sources.serving(name.key.source, name.origin)
         if known != nil { shared.counters.coalesced.sources += 1 }
-        let source = known ?? beginSource(name, request, decodes[node].consumers.urgency)
+        let source =
+            known
+            ?? beginSource(
+                name.key.source, name.origin, request, decodes[node].consumers.urgency)
         decodes[node].source = source
         link(node, to: source, as: node)
         if sources[source].body != nil {
@@ -300,11 +295,15 @@ extension WorkGraph {
 
     /// Starts a source from the URL, the cache or an upload.
     private func beginSource(
-        _ name: OriginKey<SourceKey>, _ request: AdmittedRequest, _ urgency: Urgency
+        _ key: SourceKey, _ origin: ByteSource, _ request: AdmittedRequest, _ urgency: Urgency
     ) -> SourceNode.ID {
-        if let upload = request.upload { return hold(upload, as: name, request) }
+        if let upload = request.upload {
+            dispatcher.hold(upload.block)
+            return sources.insert(
+                SourceNode(key, origin, request, spec: nil, state: .holding(.init(upload))))
+        }
         let work: JobWork =
-            switch name.origin {
+            switch origin {
             case .cache(let query): .query(query)
             case .network: .fetch(fetchWork(request))
             case .revalidation(let mark, _): .fetch(fetchWork(request, mark.validators))
@@ -312,19 +311,11 @@ extension WorkGraph {
             }
         // The job must refer to the node and is therefore submitted after the insertion.
         let spec = JobSpec(
-            layout.expanded(work), host: name.origin.isFetched ? request.names.host : nil)
+            layout.expanded(work), host: origin.isFetched ? request.names.host : nil)
         let node = sources.insert(
-            SourceNode(name: name, spec: spec, request: request, job: JobID(0)))
+            SourceNode(key, origin, request, spec: spec, state: .obtaining(JobID(0))))
         obtain(node, urgency)
         return node
-    }
-
-    /// Creates the source of an upload, whose bytes are already available.
-    private func hold(
-        _ upload: Upload, as name: OriginKey<SourceKey>, _ request: AdmittedRequest
-    ) -> SourceNode.ID {
-        dispatcher.hold(upload.block)
-        return sources.insert(SourceNode(name: name, request: request, upload: upload))
     }
 
     /// Submits the job that obtains the bytes.
@@ -332,10 +323,9 @@ extension WorkGraph {
         guard let spec = sources[node].spec else {
             preconditionFailure("uploaded bytes must be available")
         }
-        let name = sources[node].name
         let job = submit(
             spec, for: .source(node), reading: nil, urgency,
-            suspect: name.origin.isFetched ? .fetch(name.key) : nil)
+            suspect: sources[node].origin.isFetched ? .fetch(sources[node].key) : nil)
         sources[node].askAgain(job)
     }
 
@@ -353,8 +343,9 @@ extension WorkGraph {
 
     /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
     func isFetching(_ request: AdmittedRequest) -> Bool {
-        let name = OriginKey(key: request.key.decode.source, origin: request.network)
-        guard let node = sources.serving(name) else { return false }
+        guard let node = sources.serving(request.key.decode.source, request.network) else {
+            return false
+        }
         return sources[node].body != nil
             || request.plan.originalQueryTiers.isSubset(
                 of: sources[node].storing.originals.missing(request.names.plainOriginal))
@@ -402,7 +393,7 @@ extension WorkGraph {
     func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
         let requests = sources[node].consumers.members.flatMap { self.requests(of: $0) }
         if !requests.isEmpty {
-            emit(.failedSource(sources[node].name.key, .header, error, requests))
+            emit(.failedSource(sources[node].key, .header, error, requests))
         }
     }
 
@@ -413,7 +404,7 @@ extension WorkGraph {
         guard operation != .header else { return notifyFailed(source, error) }
         let requests = requests(of: node)
         if !requests.isEmpty {
-            emit(.failedSource(sources[source].name.key, operation, error, requests))
+            emit(.failedSource(sources[source].key, operation, error, requests))
         }
     }
 
@@ -423,7 +414,7 @@ extension WorkGraph {
         let retries = requests(of: node).filter(\.image.mayFollowAFailure)
         guard !retries.isEmpty else { return }
         let operation = decodes[node].name.key.operation
-        emit(.provenSource(sources[source].name.key, operation, retries))
+        emit(.provenSource(sources[source].key, operation, retries))
     }
 
     /// The requests of all subscribers of a decode, including overlay loads.

@@ -66,10 +66,11 @@ extension WorkGraph {
     func transcodeOriginal(
         _ node: SourceNode.ID, _ policy: StorePolicy, as plain: String
     ) -> Bool {
+        // Usually nothing is encoded, and the node isn't copied.
+        guard let output = policy.output, let body = sources[node].body,
+            let info = sources[node].info
+        else { return false }
         let source = sources[node]
-        guard let output = policy.output, let body = source.body, let info = source.info else {
-            return false
-        }
         let transcode = decodeAgain(
             body.block, body.reference,
             TranscodeNode(
@@ -77,8 +78,8 @@ extension WorkGraph {
                     text: source.text(of: plain), tiers: policy.tiers,
                     metadata: source.metadata(info, tags: policy.tags)),
                 material: .init(
-                    key: source.name.key, plainText: plain,
-                    isRevalidation: source.name.origin.isRevalidation,
+                    key: source.key, plainText: plain,
+                    isRevalidation: source.origin.isRevalidation,
                     began: source.freshness.began, source: node),
                 steps: [], output: output, limits: source.limits, replaces: source.isReplacing,
                 result: nil,
