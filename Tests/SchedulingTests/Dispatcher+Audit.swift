@@ -27,7 +27,7 @@ extension Dispatcher {
             let waiting = jobs.values.filter { $0.pool == pool && $0.place == .queued }
             let queue = queues[pool.index]
             check(queue.count == waiting.count, "\(name) queue counts")
-            let free = roster.members(of: pool).contains { (roster[$0]?.free ?? 0) > 0 }
+            let free = roster.members(of: pool).contains { $0.free > 0 }
             let withLow = hasLowShare(roster.credit(of: pool))
             let mayGo = waiting.contains {
                 !queue.isHeldUp($0) && ($0.ticket.priority != .low || withLow)

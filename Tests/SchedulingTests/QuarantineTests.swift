@@ -454,6 +454,6 @@ struct QuarantineTests {
 extension Scheduler {
     fileprivate func accuse(_ suspect: Suspect, at now: Instant) {
         _ = workGraph.dispatcher.quarantine.accuse(
-            suspect, .crash, at: now, numbers: &workGraph.dispatcher.numbers.denial)
+            suspect, .crash, at: now, numbers: &workGraph.dispatcher.lastDenial)
     }
 }

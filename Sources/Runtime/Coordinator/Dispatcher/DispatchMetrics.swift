@@ -45,13 +45,8 @@ struct DispatchMetrics: Sendable {
 
 /// How long canceled jobs kept their workers busy: a published metric (SEMANTICS §8.8).
 struct CancellationLog: Sendable {
-    /// Cancellations of one stage since the start.
-    struct Stage: Hashable, Sendable {
-        var hard: UInt64 = 0
-        var durations = LatencyHistogram()
-    }
-
-    private(set) var stages: [JobStage: Stage] = [:]
+    /// Cancellations per stage since the start.
+    private(set) var stages: [JobStage: StatusReport.Cancellations] = [:]
     /// Workers that exited with a canceled job and have no successor yet, oldest first.
     private var ended: [PoolID: [(stage: JobStage, since: Instant)]] = [:]
 
@@ -59,9 +54,15 @@ struct CancellationLog: Sendable {
     private static let awaitedMax = 64
 
     /// Records the answer to a job that its worker was told to stop at `since`.
-    mutating func answered(_ stage: JobStage, since: Instant, at now: Instant) {
+    mutating func answered(
+        _ stage: JobStage, since: Instant, at now: Instant, isHard: Bool = false
+    ) {
         let nanoseconds = max(now, since).nanoseconds - since.nanoseconds
-        stages[stage, default: Stage()].durations.record(microseconds: nanoseconds / 1_000)
+        var known =
+            stages[stage] ?? .init(stage: stage.name, hard: 0, durations: LatencyHistogram())
+        known.durations.record(microseconds: nanoseconds / 1_000)
+        if isHard { known.hard += 1 }
+        stages[stage] = known
     }
 
     /// Records that the worker exited instead of answering.
@@ -74,8 +75,7 @@ struct CancellationLog: Sendable {
     mutating func joined(_ pool: PoolID, at now: Instant) {
         guard let first = ended[pool]?.first else { return }
         ended[pool]?.removeFirst()
-        stages[first.stage, default: Stage()].hard += 1
-        answered(first.stage, since: first.since, at: now)
+        answered(first.stage, since: first.since, at: now, isHard: true)
     }
 }
 

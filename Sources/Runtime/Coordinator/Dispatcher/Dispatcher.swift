@@ -22,7 +22,10 @@ final class Dispatcher {
 
     // All jobs.
     var jobs: JobTable
-    var numbers = Numbers()
+    var lastTransfer = TransferSerial()
+    /// The last entry number issued for the quarantine and the other failure lists, which share one
+    /// sequence so that numbers are unique.
+    var lastDenial: UInt64 = 0
 
     /// Whether transfers may start.
     var transfers = TransferGate()
@@ -65,13 +68,6 @@ final class Dispatcher {
     func nextCompletion() -> Completion? { completions.popFirst() }
 
     func complete(_ completion: Completion) { completions.append(completion) }
-
-    /// The most recently issued numbers.
-    struct Numbers: Sendable {
-        var transfer = TransferSerial()
-        /// The last number of an entry in any failure list.
-        var denial: UInt64 = 0
-    }
 }
 
 /// The outcome of a job, or the departure of a worker.
@@ -117,7 +113,6 @@ extension Completion.Ended {
 struct Departure: Sendable {
     /// The worker's session.
     let worker: WorkerID
-    let kind: WorkerKind
     /// The worker's pool.
     let pool: PoolID
     /// The crash record, if the worker left one.

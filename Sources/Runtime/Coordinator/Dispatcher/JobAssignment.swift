@@ -72,7 +72,7 @@ extension Dispatcher {
     /// Frees the worker slot of a job.
     func vacate(_ job: ActiveJob) {
         guard let worker = job.worker else { return }
-        roster.tookBack(worker, as: job.share)
+        roster[worker]?.count(-1, as: job.share)
         jobs.vacated(job)
     }
 }
@@ -137,15 +137,15 @@ extension Dispatcher {
         max(1, credit.window / max(1, limits.lowShareDivisor))
     }
 
-    private func assign(_ next: StageQueue.Next, to worker: WorkerID) {
-        guard let job = jobs.assign(next, to: worker, at: now) else { return }
+    private func assign(_ next: StageQueue.Next, to worker: LiveWorker) {
+        guard let job = jobs.assign(next, to: worker.id, at: now) else { return }
         metrics.assigned(job.stage, since: job.waitingSince, at: now)
         shared.counters.assigned(job.stage)
         roster.gave(worker, as: job.share)
-        if job.stage == .fetch { complete(.began(job.id, numbers.transfer.next())) }
+        if job.stage == .fetch { complete(.began(job.id, lastTransfer.next())) }
         shared.actions.append(
             .assign(
-                worker,
+                worker.id,
                 Job(
                     id: job.id, attempt: job.attempt, work: job.work,
                     millisecondsLeft: job.sent.millisecondsLeft(at: now),
@@ -178,7 +178,8 @@ extension Dispatcher {
         guard new.priority != sent.priority || moved > 1_000 else { return }
         let share = job.share
         jobs.recordSent(job, new)
-        roster.changed(worker, from: share, to: job.share)
+        roster[worker]?.count(-1, as: share)
+        roster[worker]?.count(1, as: job.share)
         adjust(job, to: new, at: worker)
     }
 

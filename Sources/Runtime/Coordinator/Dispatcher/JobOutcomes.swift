@@ -208,19 +208,11 @@ extension Dispatcher {
 
     /// Whether a retry may succeed soon because the problem is with the origin or the network path.
     static func isTransient(_ error: ImageError) -> Bool {
-        switch error.code {
-        case .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
-            .invalidDownloadStatusCode:
-            error.retryable
-        case .invalidURL, .badImageData, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
-            .cancelled, .invalidDownloadResponse, .invalidDownloadContentType, .internalError,
-            .busy, .deadlineExceeded, .limitExceeded, .addressForbidden, .unsupportedScheme,
-            .unsupportedFormat, .poisoned, .workerLost, .arenaFull, .tlsFailed, .tooManyRedirects,
-            .badEncoding, .protocolViolation, .versionMismatch, .tokenInUse, .invalidRequest,
-            .stepFailed, .unavailable, .shuttingDown, .protocolBroken, .stale, .notSupported,
-            .sourceForbidden, .foreignFailure:
-            false
-        }
+        let codes: Set<ErrorCode> = [
+            .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
+            .invalidDownloadStatusCode,
+        ]
+        return codes.contains(error.code) && error.retryable
     }
 
     /// Returns the error with the number of attempts in its details.

@@ -204,7 +204,7 @@ extension Dispatcher {
 
     /// Records evidence; if the suspect becomes quarantined, all jobs that need the same work fail.
     func accuse(_ suspect: Suspect, _ evidence: Evidence) {
-        guard quarantine.accuse(suspect, evidence, at: now, numbers: &numbers.denial) else {
+        guard quarantine.accuse(suspect, evidence, at: now, numbers: &lastDenial) else {
             return
         }
         for id in jobs.ids {
@@ -261,13 +261,6 @@ extension Dispatcher {
     /// Clears the suspicion of a URL, or of everything. Returns the number of quarantined entries
     /// removed.
     func forgive(_ url: String?) -> Int { quarantine.remove(url, at: now) }
-
-    /// The last entry number issued for the quarantine and the other failure lists, which share one
-    /// sequence so that numbers are unique.
-    var lastDenial: UInt64 {
-        get { numbers.denial }
-        set { numbers.denial = newValue }
-    }
 
     /// SIGBUS.
     private static let busError: Int32 = 7

@@ -27,7 +27,7 @@ extension Dispatcher {
             return shared.actions.append(.expel(worker, Self.cannotDoAll(pool.name, missing)))
         }
         let window = min(Int(credit), limits.jobs(ofOneIn: id))
-        roster.join(worker, LiveWorker(kind: kind, pool: id, window: window))
+        roster.join(LiveWorker(worker, kind: kind, pool: id, window: window))
         ledger.join(
             worker,
             BlockReference.Producer(kind: kind, incarnation: incarnation, pool: pool.name), id)
@@ -37,12 +37,11 @@ extension Dispatcher {
     /// Raises the number of concurrent jobs of a worker, up to the limit of its kind.
     func grew(_ worker: WorkerID, by more: UInt32) {
         guard let known = roster[worker] else { return }
-        roster.workers[worker]?.window = min(
-            known.window + Int(more), limits.jobs(ofOneIn: known.pool))
+        known.window = min(known.window + Int(more), limits.jobs(ofOneIn: known.pool))
     }
 
     /// Stops assigning jobs to a worker.
-    func workerDraining(_ worker: WorkerID) { roster.workers[worker]?.isDraining = true }
+    func workerDraining(_ worker: WorkerID) { roster[worker]?.isDraining = true }
 
     /// Ends the session of a worker that violated the protocol or doesn't respond.
     func expel(_ worker: WorkerID, _ error: ImageError) {
@@ -57,12 +56,12 @@ extension Dispatcher {
     }
 
     private func leave(_ worker: WorkerID, _ crash: CrashRecord?, isExpelled: Bool) {
-        guard let known = roster[worker], roster.leave(worker) else { return }
+        guard let known = roster.leave(worker) else { return }
         ledger.leave(worker)
         complete(
             .workerGone(
                 Departure(
-                    worker: worker, kind: known.kind, pool: known.pool, crash: crash,
+                    worker: worker, pool: known.pool, crash: crash,
                     isLost: crash == nil && !isExpelled && !known.isDraining)))
     }
 
@@ -76,12 +75,12 @@ extension Dispatcher {
 
 /// All workers, with round-robin state.
 struct WorkerRoster {
-    var workers: [WorkerID: LiveWorker] = [:]
+    private(set) var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
     private struct Pool: Sendable {
         /// Oldest session first.
-        var members: [WorkerID] = []
+        var members: [LiveWorker] = []
         /// The index of the next worker in round-robin order.
         var turn = 0
     }
@@ -95,62 +94,48 @@ struct WorkerRoster {
     func contains(_ worker: WorkerID) -> Bool { workers[worker] != nil }
 
     /// The worker of the pool with the oldest session.
-    func first(of pool: PoolID) -> WorkerID? { pools[pool.index].members.first }
+    func first(of pool: PoolID) -> WorkerID? { pools[pool.index].members.first?.id }
 
     /// The workers of the pool, oldest session first.
-    func members(of pool: PoolID) -> [WorkerID] { pools[pool.index].members }
+    func members(of pool: PoolID) -> [LiveWorker] { pools[pool.index].members }
 
     subscript(id: WorkerID) -> LiveWorker? { workers[id] }
 
-    mutating func join(_ worker: WorkerID, _ record: LiveWorker) {
-        workers[worker] = record
-        pools[record.pool.index].members.append(worker)
+    mutating func join(_ worker: LiveWorker) {
+        workers[worker.id] = worker
+        pools[worker.pool.index].members.append(worker)
     }
 
-    /// Returns `false` if the worker had already left.
-    mutating func leave(_ worker: WorkerID) -> Bool {
-        guard let record = workers.removeValue(forKey: worker) else { return false }
-        pools[record.pool.index].members.removeAll { $0 == worker }
-        return true
+    /// Removes and returns a worker; `nil` if it had already left.
+    mutating func leave(_ id: WorkerID) -> LiveWorker? {
+        guard let worker = workers.removeValue(forKey: id) else { return nil }
+        pools[worker.pool.index].members.removeAll { $0 === worker }
+        return worker
     }
 
     /// Returns the worker with the most free slots, in round-robin order among equals; `nil` if all
     /// are busy.
-    func next(of pool: PoolID) -> WorkerID? {
+    func next(of pool: PoolID) -> LiveWorker? {
         let (members, turn) = (pools[pool.index].members, pools[pool.index].turn)
-        var best: (index: Int, free: Int)?
+        var best: LiveWorker?
         for step in members.indices {
-            let index = (turn + step) % members.count
-            let free = workers[members[index]]?.free ?? 0
-            if free > best?.free ?? 0 { best = (index, free) }
+            let worker = members[(turn + step) % members.count]
+            if worker.free > best?.free ?? 0 { best = worker }
         }
-        return best.map { members[$0.index] }
+        return best
     }
 
     /// Records a job given to a worker and advances the round-robin order.
-    mutating func gave(_ worker: WorkerID, as share: PlaceShare) {
-        workers[worker]?.count(1, as: share)
-        guard let pool = workers[worker]?.pool else { return }
-        let index = pools[pool.index].members.firstIndex(of: worker)
-        pools[pool.index].turn = (index ?? 0) + 1
-    }
-
-    /// Records that a worker has one job less.
-    mutating func tookBack(_ worker: WorkerID, as share: PlaceShare) {
-        workers[worker]?.count(-1, as: share)
-    }
-
-    /// Records that a worker was notified of a new class for one of its jobs.
-    mutating func changed(_ worker: WorkerID, from old: PlaceShare, to new: PlaceShare) {
-        workers[worker]?.count(-1, as: old)
-        workers[worker]?.count(1, as: new)
+    mutating func gave(_ worker: LiveWorker, as share: PlaceShare) {
+        worker.count(1, as: share)
+        let index = pools[worker.pool.index].members.firstIndex { $0 === worker }
+        pools[worker.pool.index].turn = (index ?? 0) + 1
     }
 
     /// The total credit of the pool's workers that accept jobs.
     func credit(of pool: PoolID) -> WorkerCredit {
         var credit = WorkerCredit()
-        for id in pools[pool.index].members {
-            guard let worker = workers[id], !worker.isDraining else { continue }
+        for worker in pools[pool.index].members where !worker.isDraining {
             credit.window += worker.window
             credit.held += worker.jobs
             credit.heldLow += worker.lowJobs
@@ -162,6 +147,7 @@ struct WorkerRoster {
 
 /// A connected worker.
 final class LiveWorker {
+    let id: WorkerID
     let kind: WorkerKind
     let pool: PoolID
     /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
@@ -173,8 +159,8 @@ final class LiveWorker {
     private(set) var expendableJobs = 0
     var isDraining = false
 
-    init(kind: WorkerKind, pool: PoolID, window: Int) {
-        (self.kind, self.pool, self.window) = (kind, pool, window)
+    init(_ id: WorkerID, kind: WorkerKind, pool: PoolID, window: Int) {
+        (self.id, self.kind, self.pool, self.window) = (id, kind, pool, window)
     }
 
     /// Adjusts the counts of jobs for a job with the given share.

@@ -5,12 +5,8 @@ extension Scheduler {
     package var report: StatusReport {
         var report = StatusReport()
         report.counters = statusCounters
-        report.cancellations = JobStage.allCases.compactMap { stage in
-            dispatcher.metrics.cancellations.stages[stage].map {
-                StatusReport.Cancellations(
-                    stage: stage.name, hard: $0.hard, durations: $0.durations)
-            }
-        }
+        let cancellations = dispatcher.metrics.cancellations.stages
+        report.cancellations = JobStage.allCases.compactMap { cancellations[$0] }
         report.transfers = TransferPhase.allCases.compactMap { phase in
             dispatcher.metrics.transferTimes[phase].map {
                 StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
