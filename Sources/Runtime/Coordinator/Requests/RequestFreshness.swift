@@ -203,13 +203,7 @@ extension ImageError {
             .protocolBroken, .deadlineExceeded:
             true
         case .invalidDownloadStatusCode: typedDetails.httpStatus.map { $0 >= 500 } ?? false
-        case .invalidURL, .badImageData, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
-            .cancelled, .invalidDownloadResponse, .invalidDownloadContentType, .internalError,
-            .busy, .limitExceeded, .addressForbidden, .unsupportedScheme, .unsupportedFormat,
-            .poisoned, .workerLost, .arenaFull, .tlsFailed, .tooManyRedirects, .badEncoding,
-            .protocolViolation, .versionMismatch, .tokenInUse, .invalidRequest, .stepFailed,
-            .unavailable, .shuttingDown, .stale, .notSupported, .sourceForbidden, .foreignFailure:
-            false
+        default: false
         }
     }
 }
