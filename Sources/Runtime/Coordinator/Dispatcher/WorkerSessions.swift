@@ -27,7 +27,7 @@ extension Dispatcher {
             return shared.actions.append(.expel(worker, Self.cannotDoAll(pool.name, missing)))
         }
         let window = min(Int(credit), limits.jobs(ofOneIn: id))
-        roster.join(LiveWorker(worker, kind: kind, pool: id, window: window))
+        roster.join(LiveWorker(worker, pool: id, window: window))
         ledger.join(
             worker,
             BlockReference.Producer(kind: kind, incarnation: incarnation, pool: pool.name), id)
@@ -148,7 +148,6 @@ struct WorkerRoster {
 /// A connected worker.
 final class LiveWorker {
     let id: WorkerID
-    let kind: WorkerKind
     let pool: PoolID
     /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
     var window: Int
@@ -159,8 +158,8 @@ final class LiveWorker {
     private(set) var expendableJobs = 0
     var isDraining = false
 
-    init(_ id: WorkerID, kind: WorkerKind, pool: PoolID, window: Int) {
-        (self.id, self.kind, self.pool, self.window) = (id, kind, pool, window)
+    init(_ id: WorkerID, pool: PoolID, window: Int) {
+        (self.id, self.pool, self.window) = (id, pool, window)
     }
 
     /// Adjusts the counts of jobs for a job with the given share.

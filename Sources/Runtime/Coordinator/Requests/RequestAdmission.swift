@@ -11,7 +11,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
         in batch: PrefetchBatch? = nil
     ) {
-        guard let owner = clients[client]?.incarnation else { return }
+        guard let owner = clients[client] else { return }
         if batch == nil { cancelIfSessionEnded(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
@@ -30,7 +30,7 @@ extension Scheduler {
             let plan = LoadPlan(load, terms, names)
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
-            if batch == nil { try checkRoomForOneMore(of: client) }
+            if batch == nil { try checkRoomForOneMore(of: owner) }
             let admitted = AdmittedRequest(
                 load.image, terms, names, plan: plan, upload: upload,
                 distrustsMemory: load.staleRetries > 0, logContext: load.logContext)
@@ -99,18 +99,19 @@ extension Scheduler {
 // Live requests and the lists that contain them.
 extension Scheduler {
     /// Throws if the limits on live requests are reached.
-    func checkRoomForOneMore(of client: ClientID) throws(ImageError) {
+    func checkRoomForOneMore(of client: LiveClient) throws(ImageError) {
         guard requests.count < limits.liveRequestsMax else {
             throw ImageError.busy("too many requests are waiting for a reply")
         }
-        guard clients[client].map({ $0.requests.count < limits.requestsPerClientMax }) == true
-        else { throw ImageError.busy("too many requests of this client are waiting for a reply") }
+        guard client.requests.count < limits.requestsPerClientMax else {
+            throw ImageError.busy("too many requests of this client are waiting for a reply")
+        }
     }
 
     /// Adds a live request, which enters its first stage before the event is over.
     @discardableResult
     func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ admitted: AdmittedRequest,
+        _ load: LoadRequest, of client: ClientID, _ owner: LiveClient, _ admitted: AdmittedRequest,
         in batch: PrefetchBatch? = nil
     ) -> LiveRequest.ID {
         let upload = admitted.upload
@@ -118,18 +119,17 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
-                group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
-                wantedNotifications: batch == nil ? load.interests : [], admittedAt: now,
-                deadline: deadline,
-                client: client, share: clients[client]?.share ?? .session(client),
-                admitted: admitted,
-                priority: load.image.priority, remainingStages: admitted.plan.remainingStages))
+                owner: owner.incarnation, isDetached: batch == nil && load.goesOnAlone,
+                token: load.token, group: load.group, slot: load.slot, httpClient: load.httpClient,
+                batch: batch, wantedNotifications: batch == nil ? load.interests : [],
+                admittedAt: now, deadline: deadline, client: client, share: owner.share,
+                admitted: admitted, priority: load.image.priority,
+                remainingStages: admitted.plan.remainingStages))
         if let batch {
             requests[id].seats.seat = batch.members.join(id)
         } else {
             tokens[load.token] = id
-            assignSeat(id, isOlder: upload != nil)
+            assignSeat(id, of: owner, isOlder: upload != nil)
         }
         deadlines.set(id, at: deadline)
         pendingTransitions.moving.append(.onward(id))
@@ -138,24 +138,23 @@ extension Scheduler {
 
     /// Attaches a detached live request to the next session of the same client.
     func attach(
-        _ id: LiveRequest.ID, to client: ClientID, _ owner: Incarnation
+        _ id: LiveRequest.ID, to client: ClientID, _ owner: LiveClient
     ) -> Bool {
         if requests[id].client == client { return true }
-        guard clients[requests[id].client] == nil, requests[id].owner == owner else {
+        guard clients[requests[id].client] == nil, requests[id].owner == owner.incarnation
+        else {
             return false
         }
         requests[id].client = client
-        requests[id].share = clients[client]?.share ?? .session(client)
-        assignSeat(id, isOlder: true)
+        requests[id].share = owner.share
+        assignSeat(id, of: owner, isOlder: true)
         return true
     }
 
     /// Adds the request to its client. If it `isOlder`, a newer load keeps the slot.
-    private func assignSeat(_ id: LiveRequest.ID, isOlder: Bool) {
-        let (client, group) = (requests[id].client, requests[id].group)
-        let slot = requests[id].slot
-        if let slot { clients[client]?.assign(slot, for: id, isOlder: isOlder) }
-        if let seats = clients[client]?.join(id, group: group) { requests[id].seats = seats }
+    private func assignSeat(_ id: LiveRequest.ID, of client: LiveClient, isOlder: Bool) {
+        if let slot = requests[id].slot { client.assign(slot, for: id, isOlder: isOlder) }
+        requests[id].seats = client.join(id, group: requests[id].group)
     }
 }
 

@@ -32,7 +32,7 @@ extension Scheduler {
     /// Admits the fallback of a load that was refused at admission. Returns `false` if there is
     /// none.
     func admitFallback(
-        of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: Incarnation,
+        of load: LoadRequest, _ terms: LoadTerms, from client: ClientID, _ owner: LiveClient,
         after error: ImageError
     ) -> Bool {
         guard
@@ -43,7 +43,7 @@ extension Scheduler {
             let admitted = try admitFallbackRequest(
                 fallback, of: load.image, distrustsMemory: load.staleRetries > 0,
                 load.logContext)
-            try checkRoomForOneMore(of: client)
+            try checkRoomForOneMore(of: owner)
             let id = enlist(load, of: client, owner, admitted)
             requests[id].fallbackContext = failure
             _ = answerFallbackFromMemory(id)

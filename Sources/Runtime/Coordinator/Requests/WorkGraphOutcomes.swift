@@ -42,15 +42,11 @@ extension Scheduler {
             recordFailure(operation, of: source, for: error, admitted)
         case .provenSource(let source, let operation, let admitted):
             admitAgain(operation, of: source, admitted)
-        case .varies(let text, let fields):
-            hits.withdraw(.varies(plainOriginal: text, fields))
-        case .confirmed(let text, let mark, let confirmation):
-            hits.withdraw(.confirmed(plainOriginal: text, mark, confirmation))
         case .overtaken(let text):
             pendingTransitions.overtake(text)
             hits.stored(text)
         case .noticed(let reference, let cache): hits.blocks.notice(reference, of: cache)
-        case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
+        case .withdrawn(let reason): hits.withdraw(reason)
         case .answered(let job, let outcome): answerInquiry(job, outcome)
         }
     }

@@ -139,19 +139,6 @@ struct LoadPlan: Hashable, Sendable {
     enum Stage: UInt8, Hashable, Sendable {
         case queryResult, queryOriginal, fetch
         case decode, transform, storeOriginal, deliver
-
-        /// The name of the stage in explanations.
-        var name: String {
-            switch self {
-            case .queryResult: "query-result"
-            case .queryOriginal: "query-original"
-            case .fetch: "fetch"
-            case .decode: "decode"
-            case .transform: "transform"
-            case .storeOriginal: "store-original"
-            case .deliver: "deliver"
-            }
-        }
     }
 
     /// Request properties that cause stages to be skipped.
@@ -177,14 +164,17 @@ struct LoadPlan: Hashable, Sendable {
         static let downloadForbidden = Trait(rawValue: 1 << 9)
     }
 
-    private static let order: [(stage: Stage, skippedBy: Trait)] = [
-        (.queryResult, [.fromLoaderOnly, .skipsResultQuery, .needsDecoderForProperties]),
-        (.queryOriginal, [.fromLoaderOnly, .skipsOriginalQuery, .sharesEntry]),
-        (.fetch, [.fromCacheOnly, .downloadForbidden]),
-        (.decode, []),
-        (.transform, [.wantsOriginal]),
-        (.storeOriginal, [.keepsNoOriginal]),
-        (.deliver, [.propertiesOnly]),
+    private static let order: [(stage: Stage, name: String, skippedBy: Trait)] = [
+        (
+            .queryResult, "query-result",
+            [.fromLoaderOnly, .skipsResultQuery, .needsDecoderForProperties]
+        ),
+        (.queryOriginal, "query-original", [.fromLoaderOnly, .skipsOriginalQuery, .sharesEntry]),
+        (.fetch, "fetch", [.fromCacheOnly, .downloadForbidden]),
+        (.decode, "decode", []),
+        (.transform, "transform", [.wantsOriginal]),
+        (.storeOriginal, "store-original", [.keepsNoOriginal]),
+        (.deliver, "deliver", [.propertiesOnly]),
     ]
 
     /// The source stages that remain to be tried.
@@ -270,10 +260,8 @@ struct LoadPlan: Hashable, Sendable {
 
     func includes(_ stage: Stage) -> Bool { bits & (1 << stage.rawValue) != 0 }
 
-    /// The names of the stages, in order.
-    var stageNames: [String] {
-        Self.order.map(\.stage).filter(includes).map(\.name)
-    }
+    /// The names of the stages in explanations, in order.
+    var stageNames: [String] { Self.order.filter { includes($0.stage) }.map(\.name) }
 
     /// All source stages of the plan.
     var remainingStages: RemainingStages {

@@ -276,7 +276,7 @@ extension WorkGraph {
     /// Handles the loss of the cache with its memory tier. Queries and deliveries wait for its
     /// return; images whose reply is still pending are produced again.
     private func cacheGone(_ worker: WorkerID) {
-        emit(.cacheGone(worker))
+        emit(.withdrawn(.cacheGone(worker)))
         var lost: [Subscriber.ID] = []
         for node in sources.ids {
             lost += Self.removeLost(&sources[node].storing.watchers, with: worker)

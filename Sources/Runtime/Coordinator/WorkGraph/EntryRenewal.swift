@@ -132,7 +132,7 @@ extension WorkGraph {
     ) {
         guard mark != .none else { return }
         for text in sources[node].storing.originals.texts {
-            emit(.confirmed(text, mark, confirmation))
+            emit(.withdrawn(.confirmed(plainOriginal: text, mark, confirmation)))
         }
     }
 }

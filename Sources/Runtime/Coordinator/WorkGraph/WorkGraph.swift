@@ -141,10 +141,6 @@ indirect enum WorkGraphEvent: Sendable {
     case failedSource(SourceKey, SourceOperation, ImageError, [AdmittedRequest])
     /// The source turned out to be an image on which these requests' operation is possible.
     case provenSource(SourceKey, SourceOperation, [AdmittedRequest])
-    /// The header fields on which the original under this plain text depends.
-    case varies(String, [String]?)
-    /// The origin revalidated the entry with this mark under this plain text.
-    case confirmed(String, BodyMark, Confirmation)
 
     // The cache.
 
@@ -152,8 +148,8 @@ indirect enum WorkGraphEvent: Sendable {
     case overtaken(String)
     /// The cache referred to a block in `results/`.
     case noticed(BlockReference, WorkerID)
-    /// The cache and its memory tier are gone.
-    case cacheGone(WorkerID)
+    /// Answers from memory become invalid.
+    case withdrawn(Withdrawal)
     /// The cache answered an operator's request.
     case answered(JobID, CacheReport.Outcome)
 

@@ -253,7 +253,7 @@ extension WorkGraph {
     /// place whatever URL they ask for, and no identity affects another one's entries.
     func teachVariance(of node: SourceNode.ID, _ plain: String) {
         guard sources[node].keeping != .asNamed else { return }
-        emit(.varies(plain, sources[node].fields))
+        emit(.withdrawn(.varies(plainOriginal: plain, sources[node].fields)))
     }
 
     /// Returns the digest of the values of these fields in a request. Their names are included
