@@ -34,7 +34,9 @@ public struct ImageError: Error, Hashable, Sendable {
     }
 
     /// Throws `invalidRequest` with this message unless a condition holds.
-    static func require(_ holds: Bool, _ message: @autoclosure () -> String) throws(ImageError) {
+    package static func require(
+        _ holds: Bool, _ message: @autoclosure () -> String
+    ) throws(ImageError) {
         guard holds else { throw ImageError(.invalidRequest, message()) }
     }
 

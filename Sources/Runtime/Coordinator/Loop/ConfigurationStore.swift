@@ -267,11 +267,9 @@ extension Coordinator {
     }
 
     private static func checkUpload(_ image: ImageRequest) throws(ImageError) {
-        guard image.context.key == nil else {
-            throw ImageError(
-                .invalidRequest,
-                "an uploaded image cannot have its own key; operators can store bytes under a key")
-        }
+        try ImageError.require(
+            image.context.key == nil,
+            "an uploaded image cannot have its own key; operators can store bytes under a key")
     }
 
     /// Reads secret files again if it is time to. Called at the start of every turn, since work

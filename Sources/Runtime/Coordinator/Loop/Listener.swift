@@ -162,12 +162,10 @@ enum RestrictedFront {
     /// Throws for a removal that the operator does not permit, and for one of more than the entries
     /// of one URL, one key prefix or one tag, in all caches and tiers.
     static func check(_ command: CacheCommand, _ permitted: FrontPermission) throws(ImageError) {
-        guard permitted.removes else {
-            throw ImageError(
-                .invalidRequest,
-                "clients of web/ may not remove cache entries: set profiles.web.front.removals in "
-                    + "the configuration, or operator-tokens and operator-listen of a gateway")
-        }
+        try ImageError.require(
+            permitted.removes,
+            "clients of web/ may not remove cache entries: set profiles.web.front.removals in "
+                + "the configuration, or operator-tokens and operator-listen of a gateway")
         let selection = command.selection
         let isNamed = [selection.url, selection.prefix, selection.tag].count { $0 != nil } == 1
         let hasMore =

@@ -48,9 +48,9 @@ struct UploadSessions {
         let old = remove(load.token, of: client)
         if let old { giveUp(old, of: client) }
         let bytesMax = min(bytesMax, bytes.mostOfOne)
-        guard load.image.url.isEmpty else {
-            throw ImageError(.invalidRequest, "uploads must not specify a URL")
-        }
+        try ImageError.require(
+            load.image.url.isEmpty,
+            "uploads must not specify a URL")
         guard load.uploadBytes <= bytesMax else {
             throw ImageError(
                 .limitExceeded, "uploads accept at most \(bytesMax) bytes"

@@ -48,15 +48,13 @@ extension Scheduler {
             throw ImageError(
                 .invalidRequest, "the command accepts a selection, but neither a key nor a cache")
         }
-        guard command.action != .trim || command.selection.isAll else {
-            throw ImageError(.invalidRequest, "trim applies to all caches and accepts no selection")
-        }
-        guard command.action != .removeSelected || !command.selection.isAll else {
-            throw ImageError(
-                .invalidRequest,
-                "no entries selected: specify a URL, prefix, tag, age or cache, or use clear to "
-                    + "remove all entries")
-        }
+        try ImageError.require(
+            command.action != .trim || command.selection.isAll,
+            "trim applies to all caches and accepts no selection")
+        try ImageError.require(
+            command.action != .removeSelected || !command.selection.isAll,
+            "no entries selected: specify a URL, prefix, tag, age or cache, or use clear to "
+                + "remove all entries")
         let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
         guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
         else { throw ImageError(.invalidRequest, "invalid URL or prefix: \(texts)") }

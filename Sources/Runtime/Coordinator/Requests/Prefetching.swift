@@ -33,9 +33,9 @@ struct Prefetching {
         guard batch.client == client else {
             throw ImageError(.tokenInUse, "another client is using this token for a batch")
         }
-        guard !batch.isComplete else {
-            throw ImageError(.invalidRequest, "the batch is already complete")
-        }
+        try ImageError.require(
+            !batch.isComplete,
+            "the batch is already complete")
         return batch
     }
 
@@ -345,11 +345,9 @@ extension Scheduler {
         guard tokens[request.batch] == nil else {
             throw ImageError(.tokenInUse, "another request is using this token")
         }
-        guard request.concurrency <= RequestLimits.prefetchConcurrencyMax else {
-            throw ImageError(
-                .invalidRequest,
-                "the concurrency must be at most \(RequestLimits.prefetchConcurrencyMax)")
-        }
+        try ImageError.require(
+            request.concurrency <= RequestLimits.prefetchConcurrencyMax,
+            "the concurrency must be at most \(RequestLimits.prefetchConcurrencyMax)")
         if let refusal = terms.refusal { throw refusal }
         try request.image.checkLoadOptions()
         var image = request.image

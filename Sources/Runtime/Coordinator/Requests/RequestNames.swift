@@ -222,9 +222,9 @@ extension RequestNames {
         try Self.check(image: request, limits)
         self.init(request, url, terms)
         let bytes = max(result.utf8.count, original.utf8.count)
-        guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
-            throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
-        }
+        try ImageError.require(
+            bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax,
+            "the cache key is too long: use fewer steps")
     }
 
     /// Throws if a key becomes too long in a member of a composite cache.
@@ -241,19 +241,16 @@ extension RequestNames {
     private static let reportedNameMax = 64
 
     private static func check(headers: [HTTPHeader]) throws(ImageError) {
-        guard headers.count <= RequestLimits.headersMax else {
-            throw ImageError(
-                .invalidRequest, "at most \(RequestLimits.headersMax) headers are accepted")
-        }
+        try ImageError.require(
+            headers.count <= RequestLimits.headersMax,
+            "at most \(RequestLimits.headersMax) headers are accepted")
         let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-        guard bytes <= RequestLimits.headerBytesMax else {
-            throw ImageError(
-                .invalidRequest,
-                "at most \(RequestLimits.headerBytesMax) bytes of headers are accepted")
-        }
-        guard headers.allSatisfy(\.isValid) else {
-            throw ImageError(.invalidRequest, "a header has an invalid name or value")
-        }
+        try ImageError.require(
+            bytes <= RequestLimits.headerBytesMax,
+            "at most \(RequestLimits.headerBytesMax) bytes of headers are accepted")
+        try ImageError.require(
+            headers.allSatisfy(\.isValid),
+            "a header has an invalid name or value")
         for header in headers {
             guard let reason = header.refusal else { continue }
             let name = header.name.prefix(Self.reportedNameMax)
@@ -268,21 +265,18 @@ extension RequestNames {
         try check(steps: request, limits)
         try request.output.check()
         try request.properties.check()
-        guard request.infoOnly || request.properties.kinds.isEmpty else {
-            throw ImageError(
-                .invalidRequest,
-                "image properties (facts) are delivered without image data: set info_only, or "
-                    + "leave out facts")
-        }
+        try ImageError.require(
+            request.infoOnly || request.properties.kinds.isEmpty,
+            "image properties (facts) are delivered without image data: set info_only, or "
+                + "leave out facts")
     }
 
     private static func check(steps request: ImageRequest, _ limits: ImageLimits)
         throws(ImageError)
     {
-        guard request.steps.count <= RequestLimits.stepsMax else {
-            throw ImageError(
-                .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
-        }
+        try ImageError.require(
+            request.steps.count <= RequestLimits.stepsMax,
+            "at most \(RequestLimits.stepsMax) steps are accepted")
         // A valid ratio has been applied and reset to 1 (`applyPixelRatio`).
         guard request.pixelRatio == 1 else {
             let ratios = RequestLimits.pixelRatios
@@ -291,26 +285,19 @@ extension RequestNames {
                 "the pixel ratio must be a number between \(ratios.lowerBound) and "
                     + "\(Int(ratios.upperBound))")
         }
-        guard request.frame.map((0..<RequestLimits.framesMax).contains) ?? true else {
-            throw ImageError(
-                .invalidRequest,
-                "the frame must be an integer between 0 and \(RequestLimits.framesMax - 1)")
-        }
+        try ImageError.require(
+            request.frame.map((0..<RequestLimits.framesMax).contains) ?? true,
+            "the frame must be an integer between 0 and \(RequestLimits.framesMax - 1)")
         for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
-        guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
-            throw ImageError(
-                .invalidRequest,
-                "custom steps receive pixels only: leave out the output settings metadata and icc")
-        }
-        guard request.overlays.count <= RequestLimits.overlaysMax else {
-            throw ImageError(
-                .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
-        }
-        guard !request.infoOnly || request.isPlain else {
-            throw ImageError(
-                .invalidRequest,
-                "info_only describes the source: leave out steps and output options")
-        }
+        try ImageError.require(
+            !request.hasCustomSteps || KeptParts(request.output).isEmpty,
+            "custom steps receive pixels only: leave out the output settings metadata and icc")
+        try ImageError.require(
+            request.overlays.count <= RequestLimits.overlaysMax,
+            "at most \(RequestLimits.overlaysMax) overlays are accepted")
+        try ImageError.require(
+            !request.infoOnly || request.isPlain,
+            "info_only describes the source: leave out steps and output options")
     }
 }
 
@@ -318,23 +305,20 @@ extension ImageRequest {
     /// Throws the first error in the loading options.
     func checkLoadOptions() throws(ImageError) {
         try assumedLifetime.check()
-        guard options.isSubset(of: .known) else {
-            throw ImageError(
-                .invalidRequest, "the request has an option that this version does not support")
-        }
+        try ImageError.require(
+            options.isSubset(of: .known),
+            "the request has an option that this version does not support")
         if let option = options.intersection(.notSupported).names.first {
             throw ImageError.notSupported(option)
         }
         try context.check()
         let tiers = queryCacheTypes.union(storeCacheTypes)
             .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
-        guard tiers.isSubset(of: .all) else {
-            throw ImageError(.invalidRequest, "the cache type must be none, disk, memory or all")
-        }
-        guard (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds) else {
-            throw ImageError(
-                .invalidRequest,
-                "the timeout must be 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
-        }
+        try ImageError.require(
+            tiers.isSubset(of: .all),
+            "the cache type must be none, disk, memory or all")
+        try ImageError.require(
+            (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds),
+            "the timeout must be 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
     }
 }
