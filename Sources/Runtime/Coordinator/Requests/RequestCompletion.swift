@@ -46,9 +46,10 @@ extension Scheduler {
         var image = product.image
         let admitted = requests[id].admitted
         image.explanation = Explanation(admitted.image, admitted.plan, image, product: product)
-        image.validity = reportedValidity(product.caching, product.mark, of: admitted)
+        image.validity = reportedValidity(
+            product.provenance.caching, product.provenance.mark, of: admitted)
         if requests[id].image.context.wantsExtendedData {
-            image.extendedData = product.extendedData
+            image.extendedData = product.provenance.extendedData
         }
         return image
     }
@@ -72,7 +73,8 @@ extension LiveRequest.CachedImage {
     /// Returns `nil` if the bytes were fetched.
     init?(_ product: FinishedProduct) {
         guard !product.isFetched else { return nil }
-        self.init(mark: product.mark, tiers: .none, caching: product.caching)
+        self.init(
+            mark: product.provenance.mark, tiers: .none, caching: product.provenance.caching)
     }
 }
 
@@ -375,7 +377,8 @@ extension Explanation {
             plan: plan.stageNames, steps: steps.map(Self.text),
             settings: transformed == nil
                 ? [:] : request.output.reportedSettings(for: image.info.format),
-            fetched: product?.fetched, decoded: product?.decoded, transformed: transformed)
+            fetched: product?.provenance.fetched, decoded: product?.decoded,
+            transformed: transformed)
     }
 
     /// The key contains the whole step. For overlays only the name is shown, because their key

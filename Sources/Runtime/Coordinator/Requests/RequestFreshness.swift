@@ -53,7 +53,12 @@ extension Scheduler {
         _ cached: LiveRequest.CachedImage
     ) {
         if let block { hits.blocks.hold(block) }
-        requests[id].refreshing = Refreshing(cached, held: LiveRequest.Pending(image, block))
+        revalidate(id, Refreshing(cached, held: LiveRequest.Pending(image, block)))
+    }
+
+    /// Continues a request that has an image with the stages of its revalidation.
+    private func revalidate(_ id: LiveRequest.ID, _ refreshing: Refreshing) {
+        requests[id].refreshing = refreshing
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
@@ -244,11 +249,7 @@ extension Scheduler {
         guard requests[id].plan.refreshes, requests[id].image.refusal(of: image.info) == nil
         else { return answer(id, image, block) }
         if requests[id].batch == nil { show(id, image, block, isRefreshing: true) }
-        requests[id].refreshing = Refreshing(cached)
-        workGraph.leaveOverlays(id)
-        requests[id].remainingStages = requests[id].allStages
-        requests[id].standing = .moving
-        pendingTransitions.moving.append(.onward(id))
+        revalidate(id, Refreshing(cached))
     }
 }
 

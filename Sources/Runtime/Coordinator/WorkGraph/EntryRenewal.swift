@@ -103,7 +103,7 @@ extension WorkGraph {
 
     /// Reports that the origin sent the bytes with this mark again.
     func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
-        guard let caching = sources[node].kept?.fetched?.caching else { return }
+        guard let caching = sources[node].kept?.provenance.caching else { return }
         emit(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
     }
 

@@ -2,24 +2,14 @@ import Model
 
 // Submitting and abandoning jobs.
 extension WorkGraph {
-    /// Submits a new job at the end of its queue. The job holds the blocks that it reads.
+    /// Submits a new job at the end of its queue. The job holds the blocks that it reads. `spec` is
+    /// the specification if it exists.
     func submit(
-        _ work: JobWork, for purpose: JobPurpose, reading input: BlockHandle?,
-        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
-        maker: Suspect? = nil
+        _ work: JobWork, _ spec: JobSpec? = nil, for purpose: JobPurpose,
+        reading input: BlockHandle?, beside overlays: [BlockHandle] = [], _ urgency: Urgency,
+        suspect: Suspect? = nil, maker: Suspect? = nil
     ) -> JobID {
-        submit(
-            JobSpec(layout.isEmpty ? work : layout.expanded(work)), for: purpose, reading: input,
-            beside: overlays, urgency,
-            suspect: suspect, maker: maker)
-    }
-
-    /// Submits a job with an existing specification.
-    func submit(
-        _ spec: JobSpec, for purpose: JobPurpose, reading input: BlockHandle?,
-        beside overlays: [BlockHandle] = [], _ urgency: Urgency, suspect: Suspect? = nil,
-        maker: Suspect? = nil
-    ) -> JobID {
+        let spec = spec ?? JobSpec(layout.isEmpty ? work : layout.expanded(work))
         var submission = Submission(spec, urgency)
         submission.input = input
         submission.overlays = overlays

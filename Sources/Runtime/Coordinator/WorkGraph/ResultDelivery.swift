@@ -54,7 +54,10 @@ extension WorkGraph {
         _ subscribers: [Subscriber], _ image: DeliveredImage, _ block: BlockHandle?,
         _ result: ResultNode
     ) {
-        let product = FinishedProduct(image, result)
+        let product = FinishedProduct(
+            image: image, timings: result.timings, provenance: result.provenance,
+            isFetched: result.name.origin.isFetched, decoded: result.decoded,
+            transformed: result.transformed)
         let isLast = { (subscriber: Subscriber) in
             product.isFetched || !subscriber.request.plan.refreshes
         }

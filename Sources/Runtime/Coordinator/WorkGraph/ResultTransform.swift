@@ -129,27 +129,18 @@ extension WorkGraph {
         if let chain, !chain.isLast { return goOn(node, with: image, in: block, chain) }
         results[node].transformed = image.account
         let source = chain?.source ?? results[node].decode.flatMap { decodes[$0].pixels?.info }
-        let metadata = metadata(of: node, image.info.derived(from: source))
+        let metadata = results[node].provenance.metadata(
+            image.info.derived(from: source), tags: results[node].policy.tags)
         transcodePixels(of: node, metadata)
         produced(node, ResultNode.Product(block, image.reference, metadata))
     }
 
     /// Uses the file that the decoder returned as the result.
     private func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
-        let metadata = metadata(of: node, file.info)
+        let metadata = results[node].provenance.metadata(
+            file.info, tags: results[node].policy.tags)
         dispatcher.hold(file.block)
         produced(node, ResultNode.Product(file.block, file.reference, metadata))
-    }
-
-    /// Returns the metadata to store with a result.
-    private func metadata(of node: ResultNode.ID, _ info: ImageInfo) -> StoredMetadata {
-        let provenance = results[node].provenance
-        var metadata = StoredMetadata(
-            info: info, etag: provenance.mark.etag, lastModified: provenance.mark.lastModified,
-            caching: provenance.caching)
-        metadata.tags = CacheTag.union(results[node].policy.tags, provenance.tags)
-        metadata.extendedData = provenance.extendedData
-        return metadata
     }
 
     /// Delivers the finished result and releases its inputs.

@@ -15,8 +15,6 @@ struct Subscriber: Sendable {
     struct Interests: OptionSet, Sendable {
         let rawValue: UInt8
 
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-
         /// Transfer progress.
         static let progress = Interests(rawValue: 1 << 0)
         /// The image header as soon as it is available.
@@ -76,32 +74,16 @@ struct Transfer: Hashable, Sendable {
 struct FinishedProduct: Sendable {
     let image: DeliveredImage
     let timings: StageTimings
-    /// Identifies the source bytes.
-    let mark: BodyMark
-    /// The origin's caching information, as far as it is known.
-    let caching: OriginCaching?
-    /// Operator-supplied data stored with the source bytes.
-    let extendedData: ExtendedData?
-    /// Whether the source bytes came from the cache.
-    let isOfCachedOriginal: Bool
+    /// The provenance of the source bytes.
+    let provenance: Provenance
     /// Whether the source bytes were fetched.
     let isFetched: Bool
-    /// Accounts of the fetch, the decode and the transform.
-    let fetched: FetchAccount?
+    /// Accounts of the decode and the transform.
     let decoded: DecodeAccount?
     let transformed: TransformAccount?
 
-    init(_ image: DeliveredImage, _ result: borrowing ResultNode) {
-        self.image = image
-        timings = result.timings
-        mark = result.provenance.mark
-        caching = result.provenance.caching
-        extendedData = result.provenance.extendedData
-        isOfCachedOriginal = result.provenance.tier != .none
-        isFetched = result.name.origin.isFetched
-        fetched = result.provenance.fetched
-        (decoded, transformed) = (result.decoded, result.transformed)
-    }
+    /// Whether the source bytes came from the cache.
+    var isOfCachedOriginal: Bool { provenance.tier != .none }
 }
 
 /// What subscribers do after their work was torn down.

@@ -148,7 +148,7 @@ extension WorkGraph {
         by newest: SourceNode.ID, _ outdated: [ResultNode.ID], at older: [SourceNode.ID],
         _ encodings: [TranscodeNode.ID]
     ) {
-        let mark = sources[newest].body?.mark
+        let mark = sources[newest].body?.provenance.mark
         var done = Set(sources[newest].storing.originals.texts.map(sources[newest].text(of:)))
         for node in results.ids where results[node].source == newest && results[node].exists {
             done.insert(results[node].text)

@@ -209,13 +209,13 @@ extension FetchTerms {
 
 /// Information about the bytes from which a product is made.
 struct Provenance: Sendable {
-    /// The tier in which the bytes were found.
+    /// The tier in which the bytes were found; none if they were fetched.
     var tier: CacheTypes = .none
     /// Identifies the bytes.
     var mark = BodyMark.none
     /// The origin's caching information, as far as it is known.
     var caching: OriginCaching?
-    /// Tags of entries made from the bytes (SEMANTICS §5.20).
+    /// Tags of entries made from the bytes, in addition to the request's (SEMANTICS §5.20).
     var tags: [String] = []
     /// Operator-supplied data stored alongside.
     var extendedData: ExtendedData?
@@ -227,6 +227,19 @@ struct Provenance: Sendable {
     var isOutdated = false
     /// Details of the transfer, if the bytes were fetched.
     var fetched: FetchAccount?
+
+    /// Returns the metadata to store with the bytes, or with a result made from them; `tags` are
+    /// those of the request, and `body` is the response if the bytes themselves are stored.
+    func metadata(
+        _ info: ImageInfo, tags asked: [String], of body: FetchedBody? = nil
+    ) -> StoredMetadata {
+        var metadata = StoredMetadata(
+            info: info, contentType: body?.contentType, etag: mark.etag,
+            lastModified: mark.lastModified, vary: body?.vary, caching: caching)
+        metadata.tags = CacheTag.union(asked, tags)
+        metadata.extendedData = extendedData
+        return metadata
+    }
 }
 
 // Responses that depend on request headers are stored by header values (SEMANTICS §5.10;

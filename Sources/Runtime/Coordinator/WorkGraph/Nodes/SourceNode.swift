@@ -26,52 +26,33 @@ struct SourceNode: Node {
     final class Body: Sendable {
         let block: BlockHandle
         let reference: BlockReference
-        /// The tier in which they were found; none if they were fetched.
-        let tier: CacheTypes
         /// The response of the origin if they were fetched.
         let fetched: FetchedBody?
-        /// Identifies the bytes.
-        let mark: BodyMark
-        /// The origin's caching information, as far as it is known.
-        let caching: OriginCaching?
         /// Whether they may be stored as an original: they were fetched, or put by an operator.
         let isOriginal: Bool
-        /// Tags of entries made from the bytes, in addition to the request's.
-        let tags: [String]
-        /// Operator-supplied data stored alongside.
-        let extendedData: ExtendedData?
+        /// What is known of them by themselves.
+        let provenance: Provenance
 
         init(_ block: BlockHandle, fetched: FetchedBody, takesTags: Bool) {
-            caching = fetched.caching
-            (tags, extendedData) = (takesTags ? fetched.tags : [], nil)
-            self.block = block
-            reference = fetched.reference
-            tier = .none
-            self.fetched = fetched
-            mark = BodyMark(fetched)
+            (self.block, reference, self.fetched) = (block, fetched.reference, fetched)
             isOriginal = true
+            provenance = Provenance(
+                mark: BodyMark(fetched), caching: fetched.caching,
+                tags: takesTags ? fetched.tags : [], fetched: fetched.account)
         }
 
         init(_ block: BlockHandle, hit: CacheHit) {
-            self.block = block
-            reference = hit.reference
-            tier = hit.tier
-            fetched = nil
-            mark = BodyMark(hit.metadata)
-            caching = hit.metadata.caching
-            (tags, extendedData) = (hit.metadata.tags, hit.metadata.extendedData)
+            (self.block, reference, fetched) = (block, hit.reference, nil)
             isOriginal = false
+            provenance = Provenance(
+                tier: hit.tier, mark: BodyMark(hit.metadata), caching: hit.metadata.caching,
+                tags: hit.metadata.tags, extendedData: hit.metadata.extendedData)
         }
 
         init(_ upload: Upload) {
-            block = upload.block
-            reference = upload.reference
-            tier = .none
-            fetched = nil
-            mark = .none
-            caching = nil
+            (block, reference, fetched) = (upload.block, upload.reference, nil)
             isOriginal = upload.key != nil
-            (tags, extendedData) = ([], upload.extendedData)
+            provenance = Provenance(extendedData: upload.extendedData)
         }
     }
 
@@ -174,7 +155,7 @@ struct SourceNode: Node {
     /// The tags of entries stored from the bytes; `nil` while the response may add more.
     var knownTags: [String]? {
         let asked = storing.originals.tags
-        if let kept { return CacheTag.union(asked, kept.tags) }
+        if let kept { return CacheTag.union(asked, kept.provenance.tags) }
         if case .network(let terms) = origin, !terms.takesTags { return asked }
         return nil
     }
@@ -208,13 +189,8 @@ struct SourceNode: Node {
 
     /// Returns the metadata to store with the original; `tags` are those of the request.
     func metadata(_ info: ImageInfo, tags: [String]) -> StoredMetadata {
-        let fetched = body?.fetched
-        var metadata = StoredMetadata(
-            info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
-            lastModified: body?.mark.lastModified, vary: fetched?.vary, caching: body?.caching)
-        metadata.tags = CacheTag.union(tags, body?.tags ?? [])
-        metadata.extendedData = body?.extendedData
-        return metadata
+        let provenance = body?.provenance ?? Provenance()
+        return provenance.metadata(info, tags: tags, of: body?.fetched)
     }
 
     func releaseResources(in graph: WorkGraph) {
@@ -324,7 +300,7 @@ extension WorkGraph {
             preconditionFailure("uploaded bytes must be available")
         }
         let job = submit(
-            spec, for: .source(node), reading: nil, urgency,
+            spec.work, spec, for: .source(node), reading: nil, urgency,
             suspect: sources[node].origin.isFetched ? .fetch(sources[node].key) : nil)
         sources[node].askAgain(job)
     }
@@ -363,11 +339,11 @@ extension WorkGraph {
         guard let source = decodes[node].source, let body = sources[source].body else {
             preconditionFailure("a decode must start after its source has arrived")
         }
-        decodes[node].provenance = Provenance(
-            tier: body.tier, mark: body.mark, caching: body.caching, tags: body.tags,
-            extendedData: body.extendedData, keeping: sources[source].keeping,
-            began: sources[source].freshness.began,
-            isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
+        var provenance = body.provenance
+        provenance.keeping = sources[source].keeping
+        provenance.began = sources[source].freshness.began
+        provenance.isOutdated = sources[source].freshness.isOutdated
+        decodes[node].provenance = provenance
         decodes[node].isVaried = sources[source].isVaried
         decodes[node].timings += sources[source].timings
         let key = decodes[node].name.key
