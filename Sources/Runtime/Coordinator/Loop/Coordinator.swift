@@ -238,46 +238,31 @@ extension Coordinator {
         for (index, socket) in listenerSocketList.enumerated() where socket.hasMessages(in: turn) {
             ready |= 1 << UInt64(index)
         }
-        if ready & 1 != 0, try serve(0, &ready, &budget, turn) { return }
+        if ready & 1 != 0, try serve(0, &ready, &budget, at: turn.wokenAt) { return }
         while ready != 0 {
             lastListener = (lastListener + 1) % listenerSocketList.count
             guard ready & (1 << UInt64(lastListener)) != 0 else { continue }
-            if try serve(lastListener, &ready, &budget, turn) { return }
+            if try serve(lastListener, &ready, &budget, at: turn.wokenAt) { return }
         }
     }
 
     /// Serves a listener and clears its ready bit if it is drained; returns `true` if the budget is
     /// spent.
     private mutating func serve(
-        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
+        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, at now: Instant
     ) throws -> Bool {
-        switch try serve(listenerSocketList[index], &budget, at: turn.wokenAt) {
-        case .more: return false
-        case .nothing:
-            ready &= ~(1 << UInt64(index))
-            return false
-        case .noTime: return true
-        }
-    }
-
-    /// The state of a listener after it was served.
-    private enum Left {
-        case more
-        case nothing
-        case noTime
-    }
-
-    private mutating func serve(
-        _ socket: ListenerSocket, _ budget: inout TurnBudget, at now: Instant
-    ) throws -> Left {
+        let socket = listenerSocketList[index]
         var left = Self.messagesInARow
         while left > 0 {
-            guard try socket.receive() else { return .nothing }
+            guard try socket.receive() else {
+                ready &= ~(1 << UInt64(index))
+                return false
+            }
             let received = try receive(from: socket, at: now)
-            if budget.isSpent(afterLong: !received.isHit) { return .noTime }
+            if budget.isSpent(afterLong: !received.isHit) { return true }
             left -= received.count
         }
-        return .more
+        return false
     }
 
     /// The number of messages or loads that a listener may process before the next one.

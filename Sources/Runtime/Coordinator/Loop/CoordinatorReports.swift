@@ -10,7 +10,7 @@ extension Coordinator {
         var report = scheduler.report
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0) }
-        report.sockets = listenerSocketList.map { socketStatus($0.listener, $0.traffic) }
+        report.sockets = listenerSocketList.map(\.traffic)
         report.counters += listenerCounters
         report.caches = peers.all.compactMap(\.cacheStatus)
         report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
@@ -48,31 +48,17 @@ extension Coordinator {
         return StatusReport.FrontStatus(process: front, pid: hello.pid)
     }
 
-    private func socketStatus(
-        _ listener: Listener, _ traffic: ListenerSocket.Traffic
-    ) -> StatusReport.SocketStatus {
-        StatusReport.SocketStatus(
-            name: listener.name, messagesReceived: traffic.messagesReceived,
-            messagesSent: traffic.messagesSent, bytesReceived: traffic.bytesReceived,
-            bytesSent: traffic.bytesSent, largestMessage: traffic.largestMessage)
-    }
-
     private var listenerCounters: [StatusReport.Counter] {
-        let clients = peers.all.filter { $0.listener.isOfClients }
-        return [
-            StatusReport.Counter(name: "clients", value: UInt64(clients.count)),
-            StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),
-            StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
-            StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
-            StatusReport.Counter(name: "strangers", value: counters.unknownConnections),
-            StatusReport.Counter(
-                name: "refusedConnections",
-                value: listenerSocketList.reduce(0) { $0 + $1.refusedConnections }),
-            StatusReport.Counter(name: "lostClients", value: counters.lostClients),
-            StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
-            StatusReport.Counter(name: "pieceDeliveries", value: counters.chunkDeliveries),
-            StatusReport.Counter(name: "uploads", value: counters.uploads),
+        let rows: [(String, UInt64)] = [
+            ("clients", UInt64(peers.count { $0.listener.isOfClients })),
+            ("malformedMessages", counters.malformedMessages),
+            ("expelledWorkers", counters.expelledWorkers), ("stalledPeers", counters.stalledPeers),
+            ("strangers", counters.unknownConnections),
+            ("refusedConnections", listenerSocketList.reduce(0) { $0 + $1.refusedConnections }),
+            ("lostClients", counters.lostClients), ("lostWorkers", counters.lostWorkers),
+            ("pieceDeliveries", counters.chunkDeliveries), ("uploads", counters.uploads),
         ]
+        return rows.map { StatusReport.Counter(name: $0.0, value: $0.1) }
     }
 }
 

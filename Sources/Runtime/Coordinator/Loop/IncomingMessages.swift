@@ -103,12 +103,8 @@ extension Coordinator {
     ) {
         // Never answer a version rejection, so that two peers can't answer each other forever.
         if case .versionRefused = error { return }
-        let refusal: Outbox.Message =
-            switch socket.listener {
-            case .front, .web, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
-            case .back: .toWorker(.refused(error.imageError))
-            }
-        notify(refusal, sender, socket)
+        notify(
+            socket.listener.refusal(error.imageError, Self.token(of: error)), sender, socket)
     }
 
     static func token(of error: WireError) -> Token? {
@@ -343,7 +339,7 @@ extension Coordinator {
         logRefused(
             "hello without the secret of its listener refused",
             ["listener": .string(socket.listener.name)], at: now)
-        notifyRefusal(error, sender, socket)
+        notify(socket.listener.refusal(error), sender, socket)
         return false
     }
 
@@ -410,16 +406,7 @@ extension Coordinator {
             case .listenerIsFull(let count):
                 ImageError.busy("the listener has reached the limit of \(count) connections")
             }
-        notifyRefusal(error, sender, socket)
-    }
-
-    private mutating func notifyRefusal(
-        _ error: ImageError, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
-        switch socket.listener {
-        case .front, .web, .admin: notify(.toClient(.refused(error, nil)), sender, socket)
-        case .back: notify(.toWorker(.refused(error)), sender, socket)
-        }
+        notify(socket.listener.refusal(error), sender, socket)
     }
 
     /// Sends a message to a peer without a session, without guarantee of delivery: further messages

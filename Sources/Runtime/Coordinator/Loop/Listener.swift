@@ -48,29 +48,21 @@ enum Listener: Hashable {
         }
     }
 
-    var socketName: String {
-        switch self {
-        case .front: "front.sock"
-        case .web: "web.sock"
-        case .admin: "admin.sock"
-        case .back: "back.sock"
-        }
-    }
+    var socketName: String { String(name.prefix { $0 != "/" }) + ".sock" }
 
     /// The mode of the socket. Write permission allows connecting: for the group of its directory,
     /// and at `admin/` only for the coordinator's user.
-    var socketMode: UInt32 {
-        switch self {
-        case .front, .web, .back: 0o660
-        case .admin: 0o600
-        }
-    }
+    var socketMode: UInt32 { self == .admin ? 0o600 : 0o660 }
 
     var frameBytesMax: Int {
-        switch self {
-        case .front, .web, .admin: MessageLimits.frontFrameBytesMax
-        case .back: MessageLimits.backFrameBytesMax
-        }
+        if case .back = self { return MessageLimits.backFrameBytesMax }
+        return MessageLimits.frontFrameBytesMax
+    }
+
+    /// The message that refuses something to a peer of this listener.
+    func refusal(_ error: ImageError, _ token: Token? = nil) -> Outbox.Message {
+        if case .back = self { return .toWorker(.refused(error)) }
+        return .toClient(.refused(error, token))
     }
 
     /// Whether clients connect here, with any permissions.

@@ -15,17 +15,9 @@ final class ListenerSocket {
     var connections: ConnectionLedger
     /// Connections that were not accepted: closed immediately, or rejected at their hello.
     private(set) var refusedConnections: UInt64 = 0
-    private(set) var traffic = Traffic()
+    private(set) var traffic: StatusReport.SocketStatus
     /// The event sources of the loop.
     private(set) var sources: (monitor: EventSource, socket: EventSource)?
-
-    struct Traffic {
-        var messagesReceived: UInt64 = 0
-        var messagesSent: UInt64 = 0
-        var bytesReceived: UInt64 = 0
-        var bytesSent: UInt64 = 0
-        var largestMessage: UInt64 = 0
-    }
 
     /// The number of connection events that may wait in this side of the monitor's queue.
     private static let waitingEventsMax = 256
@@ -46,6 +38,9 @@ final class ListenerSocket {
     ) throws {
         self.listener = listener
         connections = ConnectionLedger(limits)
+        traffic = StatusReport.SocketStatus(
+            name: listener.name, messagesReceived: 0, messagesSent: 0, bytesReceived: 0,
+            bytesSent: 0, largestMessage: 0)
         var options = SocketOptions(frameBytesMax: listener.frameBytesMax)
         options.lingerMilliseconds = Self.lingerMilliseconds
         options.sendQueueMax = 20_000
