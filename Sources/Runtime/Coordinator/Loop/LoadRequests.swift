@@ -19,8 +19,11 @@ extension Coordinator {
         // Hits get a voucher at the first request: a client that cycles through many images may
         // find each memo replaced when it asks again.
         if !inChunks {
-            learn(request, resolved, socket)
-            if let sender = socket.frames.sender, answerAgain(sender, socket, at: now) { return }
+            if learn(request, resolved, socket), let sender = socket.frames.sender,
+                answerAgain(sender, socket, at: now)
+            {
+                return
+            }
             if answerOnce(request, resolved, from: id, socket, at: now) { return }
         }
         handle(.load(client, resolved.load, resolved.terms), at: now)

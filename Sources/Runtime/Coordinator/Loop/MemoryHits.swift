@@ -73,23 +73,27 @@ extension Coordinator {
         try? decoder.serverMessage(.reply, answers.body(at: index))
     }
 
-    /// Memoizes a load that a hit answers, unless it may resolve differently later.
-    mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ socket: ListenerSocket) {
+    /// Memoizes a load that a hit answers, unless it may resolve differently later. Returns `false`
+    /// if nothing new was memoized.
+    mutating func learn(
+        _ load: LoadRequest, _ resolved: Resolved, _ socket: ListenerSocket
+    ) -> Bool {
         // Loads with log contexts are rarely repeated byte for byte.
         guard socket.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
             !resolved.mayChange,
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
-        else { return }
+        else { return false }
         if let known = socket.find(in: hitMemos[socket.listener])?.hit,
             known.ticket.saysTheSame(as: ticket), scheduler.stands(known.ticket, at: .now())
         {
-            return
+            return false
         }
         scheduler.vouch(for: &ticket)
         writeVouchers()
         socket.frames.withBody {
             hitMemos[socket.listener].learn(load, $0, ticket, &encoder)
         }
+        return true
     }
 
     /// Answers a load with trace or request ID, whose bytes are rarely repeated, if it is a hit;
