@@ -13,7 +13,7 @@ import Testing
 
     @Test func aRequestWithoutCredentialsHasNoIdentity() throws {
         let digest = try IdentityDigest(keyFile: nil)
-        let identity = digest.identity(of: request("http://a.test/", [("Accept", "image/png")]))
+        let identity = digest.identify(request("http://a.test/", [("Accept", "image/png")]))
         #expect(identity == nil)
     }
 
@@ -26,10 +26,10 @@ import Testing
             request("http://user:one@a.test/"),
             request("http://a.test/", [("Authorization", "o"), ("Cookie", "ne")]),
         ]
-        let identities = requests.compactMap { digest.identity(of: $0) }
+        let identities = requests.compactMap { digest.identify($0) }
         #expect(Set(identities).count == requests.count)
         #expect(identities.allSatisfy { $0.utf8.count == 32 && !$0.contains("one") })
-        let again = digest.identity(of: request("http://b.test/", [("AUTHORIZATION", "one")]))
+        let again = digest.identify(request("http://b.test/", [("AUTHORIZATION", "one")]))
         #expect(again == identities[0], "credentials, not requests")
     }
 
@@ -46,12 +46,12 @@ import Testing
 
     @Test func aNameTakesThePlaceOfTheOperatorsSecrets() throws {
         let digest = try IdentityDigest(keyFile: nil)
-        let one = digest.identity(of: named("partner-7", secret: "one"))
-        let two = digest.identity(of: named("partner-7", secret: "two"))
-        let other = digest.identity(of: named("partner-8", secret: "one"))
+        let one = digest.identify(named("partner-7", secret: "one"))
+        let two = digest.identify(named("partner-7", secret: "two"))
+        let other = digest.identify(named("partner-8", secret: "one"))
         var nobody = request("http://a.test/")
         nobody.identityName = "partner-7"
-        let nothing = digest.identity(of: nobody)
+        let nothing = digest.identify(nobody)
         #expect(one == two, "a rotated token is the same identity")
         let later = digest.identify
         #expect(later(named("partner-7", secret: "one")) == one)
@@ -70,21 +70,21 @@ import Testing
             named("p", secret: "one", url: "http://me:x@a.test/"),
             named("p", secret: "one", url: "http://you:x@a.test/"),
         ]
-        let identities = different.compactMap { digest.identity(of: $0) }
+        let identities = different.compactMap { digest.identify($0) }
         #expect(Set(identities).count == different.count)
-        let rotated = digest.identity(of: named("p", secret: "two", [("Authorization", "me")]))
+        let rotated = digest.identify(named("p", secret: "two", [("Authorization", "me")]))
         #expect(rotated == identities[1])
     }
 
     @Test(arguments: ["X-Api-Key", "X-Session", "x-forwarded-for", "anything"])
     func aHeaderIsACredentialUnlessItIsKnownToBeNone(name: String) throws {
         let digest = try IdentityDigest(keyFile: nil)
-        let one = digest.identity(of: request("http://a.test/", [(name, "one")]))
-        let two = digest.identity(of: request("http://a.test/", [(name, "two")]))
+        let one = digest.identify(request("http://a.test/", [(name, "one")]))
+        let two = digest.identify(request("http://a.test/", [(name, "two")]))
         #expect(one != nil && two != nil && one != two)
         let harmless = [("Accept", "a"), ("User-Agent", "b"), ("traceparent", "c")]
-        #expect(digest.identity(of: request("http://a.test/", harmless)) == nil)
-        let both = digest.identity(of: request("http://a.test/", harmless + [(name, "one")]))
+        #expect(digest.identify(request("http://a.test/", harmless)) == nil)
+        let both = digest.identify(request("http://a.test/", harmless + [(name, "one")]))
         #expect(both == one, "harmless headers aren't part of an identity")
     }
 
@@ -92,9 +92,9 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = "\(folder.path)/key"
         let asked = request("http://a.test/", [("Cookie", "one")])
-        let first = try IdentityDigest(keyFile: path).identity(of: asked)
-        let second = try IdentityDigest(keyFile: path).identity(of: asked)
-        let other = try IdentityDigest(keyFile: nil).identity(of: asked)
+        let first = try IdentityDigest(keyFile: path).identify(asked)
+        let second = try IdentityDigest(keyFile: path).identify(asked)
+        let other = try IdentityDigest(keyFile: nil).identify(asked)
         #expect(first == second && first != other)
         let status = try FileDescriptor.open(path).status()
         #expect(status.mode == 0o600)

@@ -195,25 +195,34 @@ extension Coordinator {
         var terms: LoadTerms
         /// Whether the same load may resolve differently later without a reload.
         var mayChange: Bool
+
+        /// Resolves a load; an error becomes a rejection in its terms.
+        init(
+            _ load: LoadRequest, mayChange: Bool,
+            _ resolve: (inout Resolved) throws(ImageError) -> Void
+        ) {
+            (self.load, terms, self.mayChange) = (load, LoadTerms(), mayChange)
+            do throws(ImageError) {
+                try resolve(&self)
+            } catch {
+                terms.refusal = error
+            }
+        }
     }
 
     /// Resolves a load. A rejected load is still passed to the scheduler, which knows whether it
     /// repeats an earlier load.
     func resolve(_ load: LoadRequest, isUpload: Bool = false) -> Resolved {
-        var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: false)
-        do throws(ImageError) {
+        Resolved(load, mayChange: false) { resolved throws(ImageError) in
             if isUpload { try Self.checkUpload(load.image) }
             let resolution = try configuration.resolve(load.image, isUpload: isUpload)
             resolved.load.image = resolution.request
             resolved.terms = resolution.terms
             resolved.terms.shortenDataKey(of: resolution.request.url)
-            if !isUpload { resolved.terms.identity = identities.identity(of: resolution) }
+            if !isUpload { resolved.terms.identity = identities.identify(resolution) }
             resolved.terms.identifyOverlays(by: identities.identify)
             resolved.mayChange = resolution.hasSecrets
-        } catch {
-            resolved.terms.refusal = error
         }
-        return resolved
     }
 
     /// Makes the scheduler use the current configuration for loads that it starts itself: URLs of

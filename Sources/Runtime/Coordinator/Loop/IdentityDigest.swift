@@ -6,7 +6,13 @@ import Sodium
 /// request's credentials (SEMANTICS §4.6). Each installation has its own key, so that digests of
 /// guessed passwords can't be compared.
 struct IdentityDigest: ~Copyable {
-    private let digest: SharedDigest
+    /// Returns the digest in hex, or `nil` if the request has no credentials. If the configuration
+    /// names the identity, the name replaces only the configured secrets; credentials that a client
+    /// sends still distinguish it. Knowing the name is not sufficient to compute the digest.
+    let identify: @Sendable (Resolution) -> String?
+    /// The digest of the header values on which a response varies. Never equal to a digest of
+    /// credentials.
+    let variants: @Sendable ([HTTPHeader]) -> String
 
     /// Unchecked: the key is written before the object is shared and is in read-only memory from
     /// then on, and each digest is computed in its own memory.
@@ -29,20 +35,11 @@ struct IdentityDigest: ~Copyable {
         let key = try path.map { (path) throws(IdentityKeyError) in
             try IdentityKeyFile(path: path).key()
         }
-        digest = try SharedDigest(key ?? Random.bytes(count: KeyedDigest.keyLength))
-    }
-
-    /// Returns the digest in hex, or `nil` if the request has no credentials. If the configuration
-    /// names the identity, the name replaces only the configured secrets; credentials that a client
-    /// sends still distinguish it. Knowing the name is not sufficient to compute the digest.
-    borrowing func identity(of resolution: Resolution) -> String? {
-        Self.identity(of: resolution, digest)
-    }
-
-    /// The same as a closure, for later use.
-    var identify: @Sendable (Resolution) -> String? {
-        let digest = digest
-        return { Self.identity(of: $0, digest) }
+        let digest = try SharedDigest(key ?? Random.bytes(count: KeyedDigest.keyLength))
+        identify = { Self.identity(of: $0, digest) }
+        variants = { headers in
+            digest.digest(headers.flatMap { [$0.name, $0.value] }, of: "vary,")
+        }
     }
 
     private static func identity(of resolution: Resolution, _ digest: SharedDigest) -> String? {
@@ -74,15 +71,6 @@ struct IdentityDigest: ~Copyable {
 
     private static func parts(_ userInfo: String?, _ headers: [HTTPHeader]) -> [String] {
         [userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }
-    }
-
-    /// The digest of the header values on which a response varies. Never equal to a digest of
-    /// credentials.
-    var variants: @Sendable ([HTTPHeader]) -> String {
-        let digest = digest
-        return { headers in
-            digest.digest(headers.flatMap { [$0.name, $0.value] }, of: "vary,")
-        }
     }
 }
 

@@ -31,23 +31,17 @@ extension Coordinator {
 
     /// Resolves a load of a front end that serves untrusted clients with the profile for those.
     private func resolve(restricted load: LoadRequest) -> Resolved {
-        do throws(ImageError) {
+        Resolved(load, mayChange: true) { resolved throws(ImageError) in
             try RestrictedFront.check(load, configuration.untrustedPermission)
-            var load = load
-            load.image.context.profile = configuration.untrustedProfile
-            return resolve(load)
-        } catch {
-            var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
-            resolved.terms.refusal = error
-            return resolved
+            resolved.load.image.context.profile = configuration.untrustedProfile
+            resolved = resolve(resolved.load)
         }
     }
 
     /// Resolves an operator's read of an entry by its key, as shown in replies: nothing is fetched
     /// or stored, and only the cache names of the configuration apply.
     private func resolve(_ load: LoadRequest, entry key: String) -> Resolved {
-        var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
-        do throws(ImageError) {
+        Resolved(load, mayChange: true) { resolved throws(ImageError) in
             resolved.terms.cache = try configuration.cacheText(of: load.image.context.cache)
             resolved.terms.originalCache = resolved.terms.cache
             resolved.terms.base = .entry(key)
@@ -56,10 +50,7 @@ extension Coordinator {
             resolved.load.image.options = [.fromCacheOnly]
             resolved.load.image.storeCacheTypes = .none
             resolved.load.image.originalStoreCacheTypes = .none
-        } catch {
-            resolved.terms.refusal = error
         }
-        return resolved
     }
 }
 
@@ -125,7 +116,7 @@ extension Coordinator {
     private func resolveTemplate(_ image: ImageRequest) -> LoadTerms {
         do throws(ImageError) {
             try configuration.check(image)
-            return LoadTerms(identity: identities.identity(of: Resolution(image)))
+            return LoadTerms(identity: identities.identify(Resolution(image)))
         } catch {
             var terms = LoadTerms()
             terms.refusal = error
