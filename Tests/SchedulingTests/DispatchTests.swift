@@ -31,7 +31,7 @@ struct DispatchTests {
 
     @Test(arguments: WorkerKind.workers)
     func noClaimIsMoreThanTheKindTakes(_ kind: WorkerKind) {
-        var stack = Stack { $0.dispatch.creditMax = DispatchLimits.CreditMaxima() }
+        var stack = Stack { $0.dispatch.creditMax = DispatchLimits().creditMax }
         let worker = WorkerID(77)
         let incarnation = Incarnation(Identifier128(high: 7, low: 77))
         stack.send(

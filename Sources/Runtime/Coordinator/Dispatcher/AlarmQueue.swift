@@ -37,6 +37,34 @@ struct AlarmQueue<ID: Sendable> {
     }
 }
 
+/// Something with a number and at most one current timer.
+protocol Alarmed: AnyObject {
+    var id: JobID { get }
+    /// When its timer is due.
+    var alarm: Instant? { get set }
+}
+
+extension AlarmQueue<JobID> {
+    /// Sets the owner's timer, replacing any earlier one.
+    mutating func set(_ owner: some Alarmed, at moment: Instant) {
+        owner.alarm = moment
+        set(owner.id, at: moment)
+    }
+
+    /// Removes the first timer and returns its owner, or `nil` if the timer is obsolete.
+    mutating func popFirst<Owner: Alarmed>(of owners: [JobID: Owner]) -> Owner? {
+        guard let alarm = popFirst(), let owner = owners[alarm.id], owner.alarm == alarm.at else {
+            return nil
+        }
+        return owner
+    }
+
+    /// Removes obsolete timers.
+    mutating func forget(unlessOf owners: [JobID: some Alarmed]) {
+        forget(ofWhich: owners.count) { owners[$0.id]?.alarm == $0.at }
+    }
+}
+
 extension Instant? {
     /// The earlier of two optional instants, ignoring `nil`.
     func min(_ other: Instant?) -> Instant? {

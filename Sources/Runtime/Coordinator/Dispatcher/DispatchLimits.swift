@@ -21,7 +21,9 @@ package struct DispatchLimits: Hashable, Sendable {
     /// 0 means unlimited.
     var fetchesPerHostMax = 64
     /// The largest number of concurrent jobs per worker, whatever the worker claims.
-    var creditMax = CreditMaxima()
+    var creditMax = PerKind(
+        download: WorkerKind.download.creditMax, decode: WorkerKind.decode.creditMax,
+        transform: WorkerKind.transform.creditMax, cache: WorkerKind.cache.creditMax)
     /// Class low gets at most 1/`lowShareDivisor` of the concurrent jobs of a kind, and at least
     /// one.
     var lowShareDivisor = 4
@@ -30,8 +32,9 @@ package struct DispatchLimits: Hashable, Sendable {
 
     /// Budgets for the finished output of one pool that is still in use, in bytes. A pool above its
     /// budget starts no job until output is released (SEMANTICS §9.5). The cache needs no such
-    /// budget because it can evict.
-    var outputBytesMax = OutputBudgets()
+    /// budget because it can evict. The defaults hold a few of the largest images.
+    var outputBytesMax = PerKind<UInt64>(
+        download: 256 << 20, decode: 512 << 20, transform: 256 << 20)
 
     /// The largest number of tracked suspects, that is, inputs suspected of crashing workers.
     var quarantineMax = 1_024
@@ -86,60 +89,18 @@ package struct DispatchLimits: Hashable, Sendable {
     /// The number of bytes from which a release is sent to its producer at once, since other jobs
     /// may be waiting for the space. Smaller releases are sent with the next message.
     var promptReleaseBytes: UInt64 = 4 << 20
-
-    /// Output budgets in bytes by kind of worker. The defaults hold a few of the largest images.
-    struct OutputBudgets: Hashable, Sendable {
-        /// Fetched bodies.
-        var download: UInt64 = 256 << 20
-        /// Pixels.
-        var decode: UInt64 = 512 << 20
-        /// Encoded results.
-        var transform: UInt64 = 256 << 20
-
-        /// Returns the budget of a kind, or `nil` if it has none.
-        func bytes(_ kind: WorkerKind) -> UInt64? {
-            switch kind {
-            case .download: download
-            case .decode: decode
-            case .transform: transform
-            case .cache, .coordinator: nil
-            }
-        }
-    }
 }
 
 extension DispatchLimits {
     /// The largest number of concurrent jobs of a worker in the pool.
     func jobs(ofOneIn pool: PoolID) -> Int {
-        pools.all[pool.index].credit.map { Int($0) } ?? creditMax.jobs(pools.kind(of: pool))
+        Int(pools.all[pool.index].credit ?? creditMax[pools.kind(of: pool)] ?? 0)
     }
 
     /// The output budget of the pool in bytes; `nil` means unlimited.
     func outputBytes(of pool: PoolID) -> UInt64? {
-        pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
+        pools.all[pool.index].outputBytesMax ?? outputBytesMax[pools.kind(of: pool)]
             ?? (pools.isExternalCache(pool) ? Dispatcher.externalCacheOutputBytes : nil)
-    }
-
-    /// The largest number of concurrent jobs per worker, by kind.
-    struct CreditMaxima: Hashable, Sendable {
-        /// Limit for a download worker.
-        var download = WorkerKind.download.creditMax
-        /// Limit for a cache worker.
-        var cache = WorkerKind.cache.creditMax
-        /// Limit for a decode worker.
-        var decode = WorkerKind.decode.creditMax
-        /// Limit for a transform worker.
-        var transform = WorkerKind.transform.creditMax
-
-        func jobs(_ kind: WorkerKind) -> Int {
-            switch kind {
-            case .coordinator: 0
-            case .download: Int(download)
-            case .cache: Int(cache)
-            case .decode: Int(decode)
-            case .transform: Int(transform)
-            }
-        }
     }
 }
 
@@ -150,6 +111,29 @@ extension DispatchLimits {
         case fifo
         /// Newest first (SEMANTICS §9.1).
         case lifo
+    }
+}
+
+/// One value per kind of worker.
+struct PerKind<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// The value for download workers.
+    var download: Value
+    /// The value for decode workers.
+    var decode: Value
+    /// The value for transform workers.
+    var transform: Value
+    /// The value for the cache, if it has one.
+    var cache: Value?
+
+    /// The value of a kind, if it has one.
+    subscript(kind: WorkerKind) -> Value? {
+        switch kind {
+        case .download: download
+        case .decode: decode
+        case .transform: transform
+        case .cache: cache
+        case .coordinator: nil
+        }
     }
 }
 

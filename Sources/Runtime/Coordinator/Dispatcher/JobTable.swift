@@ -262,23 +262,9 @@ struct JobTable {
     /// The time of the next timer.
     var nextAlarm: Instant? { alarms.first?.at }
 
-    /// Sets the job's timer, replacing any earlier one.
-    mutating func setAlarm(_ job: ActiveJob, at moment: Instant) {
-        job.alarm = moment
-        alarms.set(job.id, at: moment)
-    }
-
-    /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
-    mutating func removeFirstAlarm() -> ActiveJob? {
-        guard let alarm = alarms.popFirst(), let job = jobs[alarm.id], job.alarm == alarm.at else {
-            return nil
-        }
-        return job
-    }
-
-    mutating func forgetAlarms() {
-        alarms.forget(ofWhich: jobs.count) { [jobs] in jobs[$0.id]?.alarm == $0.at }
-    }
+    mutating func setAlarm(_ job: ActiveJob, at moment: Instant) { alarms.set(job, at: moment) }
+    mutating func removeFirstAlarm() -> ActiveJob? { alarms.popFirst(of: jobs) }
+    mutating func forgetAlarms() { alarms.forget(unlessOf: jobs) }
 }
 
 extension ActiveJob {
@@ -298,7 +284,7 @@ extension ActiveJob {
 }
 
 /// A job, from its submission until its outcome, or until it is unwanted and no worker holds it.
-final class ActiveJob {
+final class ActiveJob: Alarmed {
     /// The state of a job.
     enum Place: Sendable, Equatable {
         /// In the queue of its pool, under the ticket of its newest entry there.

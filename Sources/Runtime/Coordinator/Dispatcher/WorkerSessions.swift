@@ -78,7 +78,7 @@ struct WorkerRoster {
     private(set) var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
-    private struct Pool: Sendable {
+    private struct Pool {
         /// Oldest session first.
         var members: [LiveWorker] = []
         /// The index of the next worker in round-robin order.

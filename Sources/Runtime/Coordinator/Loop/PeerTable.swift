@@ -4,18 +4,14 @@ import ZeroMQ
 
 /// All sessions, indexed by ID, by listener and routing ID, and by connection.
 struct PeerTable {
-    private struct Address: Hashable {
+    private struct Address<Place: Hashable>: Hashable {
         let listener: Listener
-        let routing: RoutingID
-    }
-    private struct Line: Hashable {
-        let listener: Listener
-        let connection: ConnectionLedger.Connection
+        let place: Place
     }
 
     private var peers: [UInt64: Peer] = [:]
-    private var byAddress: [Address: UInt64] = [:]
-    private var byLine: [Line: UInt64] = [:]
+    private var byRouting: [Address<RoutingID>: UInt64] = [:]
+    private var byConnection: [Address<ConnectionLedger.Connection>: UInt64] = [:]
     private(set) var workers = WorkerProcesses()
     private var lastID: UInt64 = 0
 
@@ -53,11 +49,11 @@ struct PeerTable {
     }
 
     func id(at listener: Listener, _ routing: RoutingID) -> UInt64? {
-        byAddress[Address(listener: listener, routing: routing)]
+        byRouting[Address(listener: listener, place: routing)]
     }
 
     func id(at listener: Listener, _ connection: ConnectionLedger.Connection) -> UInt64? {
-        byLine[Line(listener: listener, connection: connection)]
+        byConnection[Address(listener: listener, place: connection)]
     }
 
     /// Begins a session and returns its ID.
@@ -72,18 +68,18 @@ struct PeerTable {
         if case .worker(_, let hello) = role {
             workers.insert(lastID, process, hello.incarnation, at: listener)
         }
-        byAddress[Address(listener: listener, routing: routing)] = lastID
-        byLine[Line(listener: listener, connection: connection)] = lastID
+        byRouting[Address(listener: listener, place: routing)] = lastID
+        byConnection[Address(listener: listener, place: connection)] = lastID
         return lastID
     }
 
     /// Ends a session.
     mutating func remove(_ id: UInt64) -> Peer? {
         guard let peer = peers.removeValue(forKey: id) else { return nil }
-        let address = Address(listener: peer.listener, routing: peer.routing)
-        if byAddress[address] == id { byAddress[address] = nil }
-        let line = Line(listener: peer.listener, connection: peer.connection)
-        if byLine[line] == id { byLine[line] = nil }
+        let routing = Address(listener: peer.listener, place: peer.routing)
+        if byRouting[routing] == id { byRouting[routing] = nil }
+        let connection = Address(listener: peer.listener, place: peer.connection)
+        if byConnection[connection] == id { byConnection[connection] = nil }
         if case .worker(_, let hello) = peer.role {
             workers.remove(id, peer.process, hello.incarnation, at: peer.listener)
         }

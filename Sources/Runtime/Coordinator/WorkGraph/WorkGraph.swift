@@ -227,7 +227,7 @@ extension WorkGraph {
 
     func forgetAlarms() {
         dispatcher.forgetAlarms()
-        compositeJobs.forgetAlarms()
+        compositeJobs.alarms.forget(unlessOf: compositeJobs.jobs)
     }
 
     /// Whether nothing is left: no nodes, jobs, blocks, or list entries.

@@ -61,14 +61,14 @@ extension WorkGraph {
             // An entry check reports the current state instead of waiting for stores.
             if case .query = work, compositeJobs.storing[text] != nil {
                 job.held = part
-                return compositeJobs.setAlarm(of: job, at: moment)
+                return compositeJobs.alarms.set(job, at: moment)
             }
         }
         if let reason = obstacle(cache, part, job.submission) {
             compositeJobs.count(cache.pool, .skipped)
             return noteFailure(part, .busy, "was skipped: \(reason)", of: job)
         }
-        if job.alarm.map({ $0 < moment }) ?? true { compositeJobs.setAlarm(of: job, at: moment) }
+        if job.alarm.map({ $0 < moment }) ?? true { compositeJobs.alarms.set(job, at: moment) }
         if part.isStore, let text = part.text { compositeJobs.beganStore(of: text) }
         var work = work
         if case .query(var query) = work {
@@ -305,7 +305,7 @@ extension WorkGraph {
 
     /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
     func fireCompositeJobTimer() -> Bool {
-        guard let job = compositeJobs.removeFirstAlarm() else { return false }
+        guard let job = compositeJobs.alarms.popFirst(of: compositeJobs.jobs) else { return false }
         job.alarm = nil
         if case .external(let cache, _, _)? = job.held.take() {
             compositeJobs.count(cache.pool, .slow)

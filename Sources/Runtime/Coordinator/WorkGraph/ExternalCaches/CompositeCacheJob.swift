@@ -5,7 +5,7 @@ import Model
 ///
 ///     next phase ──► jobs ──all answered──► next phase ──none left, or hit──► done
 ///                     └── external hit for a result ──► copied to where clients read ──► done
-final class CompositeCacheJob {
+final class CompositeCacheJob: Alarmed {
     let id: JobID
     /// The submitted work.
     var submission: Submission

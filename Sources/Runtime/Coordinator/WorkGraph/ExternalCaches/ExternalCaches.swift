@@ -7,7 +7,7 @@ struct CompositeCacheJobs {
     var owners: [JobID: CompositeCacheJob] = [:]
     /// Composite jobs whose hit the built-in cache is storing.
     var promoting: [JobID: CompositeCacheJob] = [:]
-    private(set) var alarms = AlarmQueue<JobID>()
+    var alarms = AlarmQueue<JobID>()
     /// The number of stores to external caches in flight, by text.
     private(set) var storing: [String: Int] = [:]
     /// Texts whose removal from external caches failed. Hits for them are distrusted until they
@@ -34,25 +34,6 @@ struct CompositeCacheJobs {
         job.isOver = true
         (jobs[job.id], promoting[job.id]) = (nil, nil)
         for part in job.running.keys { owners[part] = nil }
-    }
-
-    // MARK: - Time
-
-    mutating func setAlarm(of job: CompositeCacheJob, at moment: Instant) {
-        job.alarm = moment
-        alarms.set(job.id, at: moment)
-    }
-
-    /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
-    mutating func removeFirstAlarm() -> CompositeCacheJob? {
-        guard let alarm = alarms.popFirst(), let job = jobs[alarm.id], job.alarm == alarm.at else {
-            return nil
-        }
-        return job
-    }
-
-    mutating func forgetAlarms() {
-        alarms.forget(ofWhich: jobs.count) { [jobs] in jobs[$0.id]?.alarm == $0.at }
     }
 
     // MARK: - Stores in flight
