@@ -183,23 +183,12 @@ extension Dispatcher {
         adjust(job, to: new, at: worker)
     }
 
-    /// Requests progress reports for a job from now on. Workers report only on request because each
-    /// report wakes three processes.
-    func requestProgress(of id: JobID) {
-        guard let job = jobs[id], !job.wantsProgress else { return }
-        job.wantsProgress = true
-        notifyInterests(about: job)
-    }
-
-    /// Requests the partial data of a transfer from now on.
-    func requestPartialData(of id: JobID) {
-        guard let job = jobs[id], !job.wantsArrived else { return }
-        job.wantsArrived = true
-        notifyInterests(about: job)
-    }
-
-    /// Notifies the worker of changed interests.
-    private func notifyInterests(about job: ActiveJob) {
+    /// Requests progress reports for a job (`wantsProgress`) or the partial data of a transfer
+    /// (`wantsArrived`) from now on. Workers report only on request because each report wakes three
+    /// processes.
+    func request(_ interest: ReferenceWritableKeyPath<ActiveJob, Bool>, of id: JobID) {
+        guard let job = jobs[id], !job[keyPath: interest] else { return }
+        job[keyPath: interest] = true
         guard let worker = job.worker, canNotify(job, at: worker) else { return }
         adjust(job, to: job.sent, at: worker)
     }

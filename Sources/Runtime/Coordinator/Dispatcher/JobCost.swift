@@ -11,7 +11,7 @@ extension JobWork {
     var cost: UInt64 {
         switch self {
         case .fetch, .query, .entry: 1
-        case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
+        case .store(let work): max(1, (work.source.length &+ 4_095) / 4_096)
         case .decode(let work): max(1, work.source.length)
         case .transform(let work): max(1, work.readPixels, work.producedPixels) * work.encodingCost
         case .paint(let work): work.size.pixels * work.encodingCost
@@ -143,12 +143,6 @@ extension OutputOptions {
 extension PixelSize {
     /// The number of pixels, at least one; no image has more than 2³².
     fileprivate var pixels: UInt64 { UInt64(min(max(1, area ?? .max), Int(UInt32.max))) }
-}
-
-extension UInt64 {
-    fileprivate func dividedRoundingUp(by divisor: UInt64) -> UInt64 {
-        self / divisor + (self % divisor == 0 ? 0 : 1)
-    }
 }
 
 /// The waiting work of a stage and its drain rate, both in the stage's unit of cost.

@@ -332,25 +332,26 @@ extension Dispatcher {
     /// The time of the next job timer.
     var nextAlarm: Instant? { jobs.nextAlarm }
 
-    /// Handles the next due timer. Returns `false` if it was already obsolete.
+    /// Handles the next due timer: cancels a job that exceeded its deadline. If the worker doesn't
+    /// answer the cancellation either, its session ends (SEMANTICS §7.6). Returns `false` if the
+    /// timer was already obsolete.
     func fireFirstTimer() -> Bool {
         guard let job = jobs.removeFirstAlarm() else { return false }
-        lookAfter(job)
+        if case .delayed(let delay) = job.place {
+            endDelay(of: job, delay)
+        } else if let worker = job.worker, !job.isStopped {
+            stop(job, at: worker)
+        } else if let worker = job.worker {
+            expel(worker, Self.silent)
+        }
         return true
     }
 
     /// Removes obsolete timers.
     func forgetAlarms() { jobs.forgetAlarms() }
 
-    /// Cancels a job that exceeded its deadline. If the worker doesn't answer the cancellation
-    /// either, its session ends (SEMANTICS §7.6).
-    private func lookAfter(_ job: ActiveJob) {
-        if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
-        guard let worker = job.worker else { return }
-        guard job.isStopped else { return stop(job, at: worker) }
-        let silent = ImageError(.timedOut, "a worker did not respond to the cancellation of a job")
-        expel(worker, silent)
-    }
+    private static let silent = ImageError(
+        .timedOut, "a worker did not respond to the cancellation of a job")
 }
 
 /// The order in which transfers began. Of two responses of an origin, the one to the later request

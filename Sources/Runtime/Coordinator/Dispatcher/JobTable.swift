@@ -245,7 +245,7 @@ struct JobTable {
                 parked.putBack(id)
             }
         }
-        parked.startOver()
+        if parked.ids.isEmpty { parked.since = nil }
         return count - room
     }
 
@@ -419,7 +419,7 @@ extension Submission {
 struct ParkedJobs: Sendable {
     private(set) var ids: [JobID] = []
     /// The time since which a job has been parked without all parked jobs having been retried.
-    private(set) var since: Instant?
+    var since: Instant?
 
     mutating func append(_ id: JobID, at now: Instant) {
         ids.append(id)
@@ -433,9 +433,4 @@ struct ParkedJobs: Sendable {
     }
 
     mutating func putBack(_ id: JobID) { ids.append(id) }
-
-    /// Resets `since` if no job is left after a retry.
-    mutating func startOver() {
-        if ids.isEmpty { since = nil }
-    }
 }

@@ -242,9 +242,6 @@ extension WorkerPools {
 
 // External caches: each operation is attempted at most once, and only by the cache's own pool.
 extension Dispatcher {
-    /// Returns a number for a composite job.
-    func nextNumber() -> JobID { jobs.nextID() }
-
     /// Returns the external cache pool of that name if it existed when the stack started.
     func externalCache(_ name: String) -> PoolID? {
         guard let id = PoolName(name).flatMap({ limits.pools.id(of: $0) }),

@@ -203,7 +203,10 @@ extension Dispatcher {
     /// cache and of the coordinator are always present.
     func inputLost(_ job: ActiveJob, at worker: WorkerID) {
         guard let input = untrustedInput(of: job) else { return lost(job) }
-        guard job.kind == .cache else { return dispute(job, input, accuser: worker) }
+        guard job.kind == .cache else {
+            jobs.setAside(job, .disputed, at: now)
+            return look(at: input, of: job, accuser: worker)
+        }
         let producer = job.inputs[input].worker
         forget(job)
         expel(producer, Self.bytesMissing)
@@ -234,12 +237,7 @@ extension Dispatcher {
         }
     }
 
-    /// Suspends the job until the cache has checked the input.
-    private func dispute(_ job: ActiveJob, _ input: Int, accuser: WorkerID) {
-        jobs.setAside(job, .disputed, at: now)
-        look(at: input, of: job, accuser: accuser)
-    }
-
+    /// Lets the cache check an input of a suspended job.
     private func look(at input: Int, of job: ActiveJob, accuser: WorkerID) {
         let look = StoreWork(
             key: nil, source: job.work.inputs[input], tiers: .none, delivers: false,

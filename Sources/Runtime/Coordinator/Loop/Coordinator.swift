@@ -195,7 +195,9 @@ extension Coordinator {
         }
         endClients(at: now)
         try serveListeners(turn)
-        countPartings()
+        // Their last messages, possibly a goodbye, are read after the end of the connection is seen.
+        counters.lostClients += UInt64(partings.count)
+        partings.removeAll(keepingCapacity: true)
         if turn.ready.contains(signals) { try drainSignals(at: now) }
         if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }
         for timer in timers.removeDue(at: now) { fire(timer, at: now) }
@@ -294,13 +296,6 @@ extension Coordinator {
         }
     }
 
-    /// Counts lost connections. Their last messages, possibly a goodbye, are read after the end of
-    /// the connection is seen.
-    mutating func countPartings() {
-        counters.lostClients += UInt64(partings.count)
-        partings.removeAll(keepingCapacity: true)
-    }
-
     /// Withdraws the requests of clients that have gone. All clients of a process may go at the
     /// same time; the next turn continues if the budget is spent.
     mutating func endClients(at now: Instant) {
@@ -324,7 +319,10 @@ extension Coordinator {
     /// Closes connections whose time for a hello is over.
     mutating func closeSilentConnections(at now: Instant) {
         for socket in listenerSocketList {
-            socket.closeSilent(at: now)
+            let limit = ListenerSocket.silenceMilliseconds
+            for silent in socket.connections.silent(for: limit, at: now) {
+                _ = try? silent.shutDown()
+            }
             watchSilentConnections(of: socket, at: now)
         }
     }

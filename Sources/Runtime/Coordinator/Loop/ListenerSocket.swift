@@ -25,7 +25,7 @@ final class ListenerSocket {
     /// read.
     static let unseenConnectionsMax = waitingEventsMax + SocketMonitor.senderEventsMax
     /// The time in milliseconds that a connection has for its hello.
-    private static let silenceMilliseconds = 5_000
+    static let silenceMilliseconds = 5_000
 
     /// The time in milliseconds to deliver the last answers at the end; an operator who requested
     /// the shutdown is answered earlier.
@@ -106,13 +106,6 @@ final class ListenerSocket {
         let refusal = connections.beginSession(connection)
         if refusal != nil { refusedConnections += 1 }
         return refusal
-    }
-
-    /// Closes connections whose time for a hello is over.
-    func closeSilent(at now: Instant) {
-        for socket in connections.silent(for: Self.silenceMilliseconds, at: now) {
-            _ = try? socket.shutDown()
-        }
     }
 
     // MARK: - Messages

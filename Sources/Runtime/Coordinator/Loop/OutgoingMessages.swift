@@ -29,7 +29,7 @@ extension Coordinator {
 
     /// Writes voucher changes before any other action: once a client hears that an answer is
     /// invalid, no client repeats it.
-    mutating func writeVouchers() { vouchers.write(scheduler.drainVoucherWrites()) }
+    mutating func writeVouchers() { vouchers.write(scheduler.hits.vouchers.drainWrites()) }
 
     private mutating func perform(_ action: SchedulerAction, at now: Instant) {
         switch action {

@@ -92,13 +92,6 @@ extension Scheduler {
         shared.actions.append(.cache(client, CacheReport(number: number, outcome: outcome)))
     }
 
-    /// Drops the commands of a departed client, unless they have already started.
-    func dropInquiries(of client: LiveClient) {
-        for job in client.inquiries.keys.sorted() {
-            workGraph.dropInquiry(job)
-        }
-    }
-
     /// The largest number of pending commands per operator.
     private static let inquiriesMax = 1_024
 }

@@ -18,7 +18,11 @@ extension Scheduler {
         shared.counters.requests += 1
         // A load with an upload has ended the older load in its slot when it arrived, before its
         // bytes. A request that is in the slot now is newer than this one.
-        if upload == nil { supersede(by: load, of: client) }
+        if upload == nil, let slot = load.slot,
+            !load.image.options.contains(.avoidAutoCancelImage)
+        {
+            endSlot(slot, of: client)
+        }
         do throws(ImageError) {
             guard live == nil, batch != nil || prefetching.batches[load.token] == nil else {
                 throw ImageError(.tokenInUse, "another request is using this token")
@@ -50,7 +54,7 @@ extension Scheduler {
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
         try load.image.checkLoadOptions()
-        try load.checkSlot()
+        try RequestContext.check(name: load.slot, "slot")
         if let refusal = terms.firstRefusal { throw refusal }
         try checkFailureCache(load.image, terms)
     }
@@ -175,24 +179,10 @@ extension LoadRequest {
 // A slot identifies the purpose of an image, such as an image view on a page, and has one current
 // load (SEMANTICS §8.7).
 extension Scheduler {
-    /// Ends the older load in the slot of a new load, unless the new one's options prevent it. This
-    /// happens even if the new load is refused. The older load's reply is sent first.
-    func supersede(by load: LoadRequest, of client: ClientID) {
-        guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
-            return
-        }
-        endSlot(slot, of: client)
-    }
-
+    /// Ends the older load in the slot of a new load, even if the new load is refused. The older
+    /// load's reply is sent first.
     func endSlot(_ slot: String, of client: ClientID) {
         if let id = clients[client]?.slots[slot] { end(id, Self.cancelled) }
-    }
-}
-
-extension LoadRequest {
-    /// Throws if the name of the slot is invalid.
-    func checkSlot() throws(ImageError) {
-        try RequestContext.check(name: slot, "slot")
     }
 }
 

@@ -35,7 +35,8 @@ extension Scheduler {
     /// continue.
     func clientLeft(_ client: ClientID) {
         guard let record = clients[client] else { return }
-        dropInquiries(of: record)
+        // Commands that have already started continue.
+        for job in record.inquiries.keys.sorted() { workGraph.abandon(job) }
         endPrefetches(of: client)
         pendingTransitions.forgetGroups(of: client)
         clients[client] = nil

@@ -192,12 +192,6 @@ extension Scheduler {
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 
-    /// Handles finished stores that these requests waited for.
-    func storesEnded(_ stored: [Stored]) {
-        for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
-        later(.pending, stored.map(\.id))
-    }
-
     /// Records the timings and metrics of an image that was made for a request.
     func recordUse(_ id: LiveRequest.ID, _ product: FinishedProduct) {
         requests[id].timings += product.timings

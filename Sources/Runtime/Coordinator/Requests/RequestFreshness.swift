@@ -264,7 +264,7 @@ extension Scheduler {
         }
         return requests[id].plan.respectsCacheControl && !refreshing.hasAskedExternalCaches
             && refreshing.mark != .none && requests[id].admitted.terms.overlays.isEmpty
-            && workGraph.mayBeConfirmedElsewhere(requests[id].admitted)
+            && !workGraph.sharedTexts(of: requests[id].names).isEmpty
     }
 
     /// Queries external caches about the stale image of a request. Returns `false` if their queue

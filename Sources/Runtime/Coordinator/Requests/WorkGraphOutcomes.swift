@@ -4,7 +4,10 @@ import Model
 extension Scheduler {
     func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // A worker without space may wait for readers to release blocks, if there are any.
-        let hasReaders = outcome.result.foundNoSpace && hits.blocks.hasReaders
+        var hasReaders = false
+        if case .failed(let error) = outcome.result, error.code == .arenaFull {
+            hasReaders = hits.blocks.hasReaders
+        }
         dispatcher.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
@@ -29,7 +32,9 @@ extension Scheduler {
             pendingTransitions.moving.append(.giveUp(id, error))
         case .kept(let product, let block, let id, let place): keep(id, product, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
-        case .stored(let stored): storesEnded(stored)
+        case .stored(let stored):
+            for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
+            later(.pending, stored.map(\.id))
         case .lost(let ids): for id in ids { loseAnswer(id) }
         case .tried(let timings, let id): requests[id].timings += timings
         case .fetching(let timings, let ids):
@@ -66,13 +71,5 @@ extension Scheduler {
         requests[id].missed.original = requests[id].plan.originalQueryTiers
         requests[id].remainingStages.skip(past: .fetch)
         if requests[id].attempt == 1 { shared.counters.misses += 1 }
-    }
-}
-
-extension JobResult {
-    /// Whether a worker found no space for its output.
-    fileprivate var foundNoSpace: Bool {
-        if case .failed(let error) = self { return error.code == .arenaFull }
-        return false
     }
 }

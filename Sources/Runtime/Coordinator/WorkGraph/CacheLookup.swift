@@ -117,11 +117,6 @@ struct ValidityNode: Node {
 // Freshness information from external caches for an image that is stale here: another machine may
 // have revalidated it since (SEMANTICS §6.7).
 extension WorkGraph {
-    /// Whether an external cache may know more about the freshness of the image.
-    func mayBeConfirmedElsewhere(_ request: AdmittedRequest) -> Bool {
-        layout.hasExternal && !sharedTexts(of: request.names).isEmpty
-    }
-
     /// Joins the query in flight or starts one; returns `nil` if the queue is full. `caching` is
     /// the locally known information.
     func askValidity(
@@ -144,7 +139,7 @@ extension WorkGraph {
     }
 
     /// The texts under which external caches may keep the image or its original.
-    private func sharedTexts(of names: RequestNames) -> [String] {
+    func sharedTexts(of names: RequestNames) -> [String] {
         let texts =
             names.result == names.original ? [names.result] : [names.result, names.original]
         return texts.filter { layout.isShared($0) }

@@ -108,7 +108,7 @@ extension WorkGraph {
         case .inquiry: emit(.answered(job.id, .failure(error)))
         case .renewal(let text): renewing.remove(text)
         case .partial(let node): partialFailed(node, error)
-        case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
+        case .removal(let work, let isRepeated): if !isRepeated { remove(work, isRepeated: true) }
         }
     }
 

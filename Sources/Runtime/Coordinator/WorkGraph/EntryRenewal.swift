@@ -101,12 +101,6 @@ extension WorkGraph {
         for mark in Set(marks) { emit(confirmation, of: mark, at: node) }
     }
 
-    /// Reports that the origin sent the bytes with this mark again.
-    func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
-        guard let caching = sources[node].kept?.provenance.caching else { return }
-        emit(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
-    }
-
     /// Stores the new caching information with the entries of these texts, as far as they have the
     /// same bytes, so that no revalidation is needed after a restart. Nothing waits for it; if the
     /// cache's queue is full, it is skipped at the cost of a later revalidation. `fromOrigin` means
@@ -127,7 +121,7 @@ extension WorkGraph {
         }
     }
 
-    private func emit(
+    func emit(
         _ confirmation: Confirmation, of mark: BodyMark, at node: SourceNode.ID
     ) {
         guard mark != .none else { return }
@@ -159,11 +153,9 @@ extension WorkGraph {
         remove(work, isRepeated: false)
     }
 
-    /// Retries a failed removal of an outdated entry once. If it fails again, the cache knows the
-    /// key and doesn't serve it.
-    func removeAgain(_ work: EntryWork) { remove(work, isRepeated: true) }
-
-    private func remove(_ work: EntryWork, isRepeated: Bool) {
+    /// A failed removal of an outdated entry is repeated once. If it fails again, the cache knows
+    /// the key and doesn't serve it.
+    func remove(_ work: EntryWork, isRepeated: Bool) {
         // Stores to external caches in flight under the same texts are older.
         let texts = [work.key] + work.caches.map { CacheKey.moved(work.key, to: $0) }
         endTails { text, _ in texts.contains(text) }

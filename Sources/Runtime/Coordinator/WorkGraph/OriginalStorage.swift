@@ -153,25 +153,20 @@ extension WorkGraph {
         of node: ResultNode.ID, about subscriber: Subscriber, _ missed: MissedTiers
     ) {
         guard let source = results[node].source, sources.contains(source) else { return }
-        if !subscriber.interests.isEmpty { listen(to: source) }
-        if !subscriber.interests.isDisjoint(with: .early) { look(at: source) }
+        let (request, interests) = (subscriber.request, subscriber.interests)
+        if !interests.isEmpty, !sources[source].hasListeners {
+            sources[source].hasListeners = true
+            if let job = sources[source].job { dispatcher.request(\.wantsProgress, of: job) }
+        }
+        if !interests.isDisjoint(with: .early), !sources[source].early.isWanted {
+            sources[source].early.isWanted = true
+            if let job = sources[source].job { dispatcher.request(\.wantsArrived, of: job) }
+        }
         want(
-            of: source, by: subscriber.request, waitsForDisk: subscriber.request.waitsForStores,
-            storing: subscriber.originalTiers, missed: missed.original(of: subscriber.request))
-    }
-
-    /// Requests progress reports for the transfer.
-    private func listen(to source: SourceNode.ID) {
-        guard !sources[source].hasListeners else { return }
-        sources[source].hasListeners = true
-        if let job = sources[source].job { dispatcher.requestProgress(of: job) }
-    }
-
-    /// Requests the partial data of the transfer.
-    private func look(at source: SourceNode.ID) {
-        guard !sources[source].early.isWanted else { return }
-        sources[source].early.isWanted = true
-        if let job = sources[source].job { dispatcher.requestPartialData(of: job) }
+            of: source, by: request, waitsForDisk: request.waitsForStores,
+            storing: request.plan.includes(.storeOriginal)
+                ? request.plan.originalStoreTiers : .none,
+            missed: missed.original(of: request))
     }
 
     /// Registers the requests of an overlay, whose original is stored like that of an image.

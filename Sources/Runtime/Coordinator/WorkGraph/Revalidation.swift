@@ -65,8 +65,8 @@ extension WorkGraph {
         guard let staged = sources[node].staged else { Self.nothingToCompare() }
         if sources[node].keeping == .nowhere {
             removeKept(of: node)
-        } else {
-            notifySame(node, as: staged.mark)
+        } else if let caching = sources[node].kept?.provenance.caching {
+            emit(Confirmation(caching: caching, isWhole: true), of: staged.mark, at: node)
         }
         guard sources.contains(node) else { return }
         confirm(node) { $0.names(staged.mark) }

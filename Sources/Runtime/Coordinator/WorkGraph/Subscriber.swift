@@ -31,11 +31,6 @@ struct Subscriber: Sendable {
             tiers: request.plan.storeTiers.union(replaced), waitsForDisk: request.waitsForStores,
             serializer: request.serializer, tags: request.terms.tags)
     }
-
-    /// The tiers in which to store the original.
-    var originalTiers: CacheTypes {
-        request.plan.includes(.storeOriginal) ? request.plan.originalStoreTiers : .none
-    }
 }
 
 /// Tiers that were queried and missed.

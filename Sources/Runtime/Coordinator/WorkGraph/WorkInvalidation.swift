@@ -74,7 +74,9 @@ extension WorkGraph {
     func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
         guard let began = sources[newest].freshness.began else { return }
         let older = olderRefreshes(of: key, before: began)
-        let outdated = outdatedResults(of: key, at: older, before: began)
+        let outdated = results.ids.filter {
+            isOutdated(results[$0], of: key, at: older, before: began)
+        }
         let encodings = transcodes.ids.filter {
             transcodes[$0].material.key == key && transcodes[$0].material.began.isBefore(began)
         }
@@ -102,12 +104,6 @@ extension WorkGraph {
             sources[node].freshness.began.isBefore(began) && !sources[node].freshness.isOutdated
                 && isRefreshed(node)
         }
-    }
-
-    private func outdatedResults(
-        of key: SourceKey, at older: [SourceNode.ID], before began: TransferSerial
-    ) -> [ResultNode.ID] {
-        results.ids.filter { isOutdated(results[$0], of: key, at: older, before: began) }
     }
 
     /// Whether a result is or will be made from the response of an older refresh.
@@ -319,7 +315,4 @@ extension WorkGraph {
         if work.action.removes { beginAfresh(after: work) }
         return job
     }
-
-    /// Drops a request whose answer is no longer wanted, unless it has already started.
-    func dropInquiry(_ job: JobID) { abandon(job) }
 }

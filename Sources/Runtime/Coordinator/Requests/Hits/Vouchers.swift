@@ -188,10 +188,6 @@ extension Scheduler {
     /// Adds a voucher to the answer of a ticket, with which clients can repeat it without asking.
     func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
 
-    /// Returns the pending writes to the voucher file, in order. They must be applied before any
-    /// consequence of the event is communicated.
-    func drainVoucherWrites() -> [VoucherWrite] { hits.vouchers.drainWrites() }
-
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     func used(_ used: UsedVouchers) {
         shared.counters.requests &+= used.loads

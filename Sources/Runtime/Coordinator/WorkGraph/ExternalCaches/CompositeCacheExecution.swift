@@ -10,7 +10,7 @@ extension WorkGraph {
         _ submission: Submission, _ parts: [CachePart], isTail: Bool = false
     ) -> CompositeCacheJob {
         let job = CompositeCacheJob(
-            dispatcher.nextNumber(), submission, parts, isTail: isTail, since: changes.position)
+            dispatcher.jobs.nextID(), submission, parts, isTail: isTail, since: changes.position)
         if let input = submission.input { dispatcher.hold(input) }
         compositeJobs.jobs[job.id] = job
         advance(job)

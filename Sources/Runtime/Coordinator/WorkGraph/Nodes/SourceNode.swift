@@ -169,13 +169,6 @@ struct SourceNode: Node {
         timings = StageTimings()
     }
 
-    /// Records that the job was submitted, possibly again.
-    mutating func askAgain(_ job: JobID) {
-        state = .obtaining(job)
-        freshness.isOvertaken = false
-        promotion = nil
-    }
-
     /// Sets where the bytes may be stored, depending on the variance of the response.
     mutating func keep(_ keeping: Keeping, fields: [String]? = nil) {
         (self.keeping, self.fields) = (keeping, fields)
@@ -302,7 +295,9 @@ extension WorkGraph {
         let job = submit(
             spec.work, spec, for: .source(node), reading: nil, urgency,
             suspect: sources[node].origin.isFetched ? .fetch(sources[node].key) : nil)
-        sources[node].askAgain(job)
+        sources[node].state = .obtaining(job)
+        sources[node].freshness.isOvertaken = false
+        sources[node].promotion = nil
     }
 
     /// Headers are sent only to origins chosen by clients and rules, or to a loader that an
