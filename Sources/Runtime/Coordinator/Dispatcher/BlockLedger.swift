@@ -264,9 +264,20 @@ extension Dispatcher {
     func checkResult(_ reference: BlockReference, from worker: WorkerID)
         -> BlockReference?
     {
+        verified(worker) { () throws(ImageError) in
+            try ledger.check(reference, from: worker, in: .results)
+        }
+    }
+
+    /// Returns the result of checking what a connected worker sent. If it is invalid, the worker
+    /// loses its session.
+    @discardableResult
+    private func verified<Value>(
+        _ worker: WorkerID, _ check: () throws(ImageError) -> Value
+    ) -> Value? {
         guard roster.contains(worker) else { return nil }
         do throws(ImageError) {
-            return try ledger.check(reference, from: worker, in: .results)
+            return try check()
         } catch {
             expel(worker, error)
             return nil
@@ -311,21 +322,11 @@ extension Dispatcher {
     // MARK: - Segments
 
     func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
-        guard roster.contains(worker) else { return }
-        do throws(ImageError) {
-            try ledger.open(segments, of: worker)
-        } catch {
-            expel(worker, error)
-        }
+        verified(worker) { () throws(ImageError) in try ledger.open(segments, of: worker) }
     }
 
     func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
-        guard roster.contains(worker) else { return }
-        do throws(ImageError) {
-            try ledger.close(segments, of: worker)
-        } catch {
-            expel(worker, error)
-        }
+        verified(worker) { () throws(ImageError) in try ledger.close(segments, of: worker) }
     }
 }
 

@@ -49,31 +49,28 @@ struct StageQueue: Sendable {
 
     /// Queues a new job in its flows, behind all others of its class and rank.
     mutating func enter(_ job: ActiveJob) -> Ticket {
-        serial += 1
-        return enter(job, job.urgency.flows, order: order == .fifo ? serial : -serial)
+        enter(job, job.urgency.flows, order: order == .fifo ? serial + 1 : -serial - 1)
     }
 
     /// Requeues a job that was assigned before, behind all waiting jobs of its class and rank.
     mutating func enterLast(_ job: ActiveJob) -> Ticket {
-        serial += 1
-        return enter(job, job.urgency.flows, order: serial)
+        enter(job, job.urgency.flows, order: serial + 1)
     }
 
     /// Requeues a job that was assigned before, ahead of all jobs of its class and rank.
     mutating func putBack(_ job: ActiveJob) -> Ticket {
-        serial += 1
-        return enter(job, job.urgency.flows.asRequeued, order: -serial)
+        enter(job, job.urgency.flows.asRequeued, order: -serial - 1)
     }
 
     /// Moves a waiting job to another class or to other flows; it keeps its order.
     mutating func move(_ job: ActiveJob) -> Ticket {
         leave(job.ticket)
-        serial += 1
         let flows = job.ticket.isRequeued ? job.urgency.flows.asRequeued : job.urgency.flows
         return enter(job, flows, order: job.ticket.order)
     }
 
     private mutating func enter(_ job: ActiveJob, _ flows: Flows, order: Int64) -> Ticket {
+        serial += 1
         let ticket = Ticket(
             priority: job.urgency.priority, rank: job.rank, flows: flows, order: order,
             serial: serial)

@@ -179,22 +179,12 @@ extension Coordinator {
         return true
     }
 
-    /// Loads the cached image again for this client, without revalidation, because the origin has
-    /// already answered.
-    mutating func loadUnmodified(
-        _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant
-    ) {
-        loadAgain(load, until: deadline, for: client, at: now) {
-            $0.image.options.remove(.refreshCached)
-        }
-    }
-
-    /// Repeats a load, with changes applied after rules and profiles. The original load has ended,
-    /// so the repetition must not cancel a newer load in its slot; a later load cancels it by its
-    /// token.
-    private mutating func loadAgain(
+    /// Repeats a load; if its image `isUnmodified`, without revalidation, because the origin has
+    /// already answered. The original load has ended, so the repetition must not cancel a newer
+    /// load in its slot; a later load cancels it by its token.
+    mutating func loadAgain(
         _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant,
-        changed change: (inout LoadRequest) -> Void = { _ in }
+        isUnmodified: Bool
     ) {
         var again = load
         again.slot = nil
@@ -202,7 +192,7 @@ extension Coordinator {
         again.image.timeoutMilliseconds = max(1, deadline.milliseconds(since: now))
         deliveries.expect(again, of: client, until: deadline)
         var resolved = resolve(again)
-        change(&resolved.load)
+        if isUnmodified { resolved.load.image.options.remove(.refreshCached) }
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
@@ -295,7 +285,8 @@ extension Coordinator {
             delivery.load.staleRetries < Self.staleRetriesMax
         else { return finish(delivery, with: .failure(error), for: client, at: now) }
         discard(delivery, for: client, at: now)
-        loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
+        loadAgain(
+            delivery.load, until: delivery.deadline, for: client, at: now, isUnmodified: false)
     }
 
     /// Handles a cached image that was reused while it was read: the final reply compensates for
@@ -311,7 +302,8 @@ extension Coordinator {
         guard case .notModified = end.outcome else {
             return send(.toClient(.reply(end)), to: client.value, at: now)
         }
-        loadUnmodified(delivery.load, until: delivery.deadline, for: client, at: now)
+        loadAgain(
+            delivery.load, until: delivery.deadline, for: client, at: now, isUnmodified: true)
     }
 
     private mutating func finish(

@@ -184,7 +184,8 @@ extension Coordinator {
         guard expected.lacksCached, case .notModified = reply.outcome else {
             return send(.toClient(.reply(reply)), to: client.value, at: now)
         }
-        loadUnmodified(expected.load, until: expected.deadline, for: client, at: now)
+        loadAgain(
+            expected.load, until: expected.deadline, for: client, at: now, isUnmodified: true)
     }
 }
 

@@ -31,7 +31,8 @@ extension Scheduler {
             try upload?.check(terms.limits)
             try checkExternalWork(of: load.image)
             let names = try names(of: load.image, terms, upload)
-            let plan = LoadPlan(load, terms, names)
+            let plan = LoadPlan(
+                load.image, terms, names, distrustsMemory: load.staleRetries > 0)
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: owner) }

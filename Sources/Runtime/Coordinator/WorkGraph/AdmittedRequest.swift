@@ -75,14 +75,14 @@ extension AdmittedRequest {
 /// text is the cache key with the names of the cache and the entry's owner (`CacheKey.stored`).
 struct RequestNames: Hashable, Sendable {
     /// The text of the result.
-    let result: String
+    private(set) var result: String
     /// The text of the original, the source's bytes.
-    let original: String
+    private(set) var original: String
     /// The texts without a variant.
     let plainResult: String
     let plainOriginal: String
     /// The cache key of the result, as shown in replies.
-    let shownResultKey: String
+    private(set) var shownResultKey: String
     /// The scale factor (pixels per point) to use if the request has none.
     let scaleFactor: Double
     /// The host of the transfer.
@@ -120,16 +120,14 @@ struct RequestNames: Hashable, Sendable {
         source = SourceKey(request)
     }
 
-    private init(_ plain: RequestNames, _ variant: String?) {
-        (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
-        result = CacheKey.varied(plainResult, by: variant)
-        original = CacheKey.varied(plainOriginal, by: variant)
-        shownResultKey = CacheKey.key(inStored: result)
-        (scaleFactor, host, source) = (plain.scaleFactor, plain.host, plain.source)
-    }
-
     /// Returns the names of a variant; `nil` means a response that doesn't vary.
-    func varied(by variant: String?) -> RequestNames { RequestNames(self, variant) }
+    func varied(by variant: String?) -> RequestNames {
+        var names = self
+        names.result = CacheKey.varied(plainResult, by: variant)
+        names.original = CacheKey.varied(plainOriginal, by: variant)
+        names.shownResultKey = CacheKey.key(inStored: names.result)
+        return names
+    }
 }
 
 /// The stages of a load in order, without those that the request skips (SEMANTICS §2.2).
@@ -289,12 +287,6 @@ struct LoadPlan: Hashable, Sendable {
 }
 
 extension LoadPlan {
-    init(
-        _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
-    ) {
-        self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
-    }
-
     init(
         _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms,
         _ names: borrowing RequestNames, distrustsMemory: Bool

@@ -10,7 +10,9 @@ struct BodyMark: Hashable, Sendable {
 
     /// The mark of bytes that are never revalidated.
     static let none = BodyMark(etag: nil, lastModified: nil)
+}
 
+extension BodyMark {
     /// The mark of a cache entry.
     init(_ metadata: StoredMetadata) {
         self.init(etag: metadata.etag, lastModified: metadata.lastModified)
@@ -32,11 +34,6 @@ struct BodyMark: Hashable, Sendable {
         self.init(
             etag: "imagebus:\(incarnation.value.hex)-\(body.reference.block.value)",
             lastModified: nil)
-    }
-
-    private init(etag: String?, lastModified: String?) {
-        self.etag = etag
-        self.lastModified = lastModified
     }
 
     /// The validators for a conditional request; `nil` if the origin sent none.

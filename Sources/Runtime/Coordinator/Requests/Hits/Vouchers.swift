@@ -173,7 +173,9 @@ extension Scheduler {
             (try? load.image.checkLoadOptions()) != nil,
             refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
-            case let plan = LoadPlan(load, terms, names), plan.mayComeFromMemory
+            case let plan = LoadPlan(
+                load.image, terms, names, distrustsMemory: load.staleRetries > 0),
+            plan.mayComeFromMemory
         else { return nil }
         return hits.grant(
             load.image, terms, names, at: now,

@@ -130,8 +130,7 @@ extension WorkGraph {
     ) {
         guard results[result].partial == nil,
             arrived.length > results[result].partialBytes,
-            let need = progress.isPreview
-                ? preview(of: result) : early(of: result, progress.format, from: node)
+            let need = need(of: result, progress, from: node)
         else { return }
         let key = results[result].name.key.decode
         let suspect = suspect(sources[node].key, need, in: block)
@@ -153,32 +152,22 @@ extension WorkGraph {
     }
 
     /// Returns what to make of the bytes: pixels if they are wanted and can be shown, else the
-    /// header until it is known.
-    private func early(
-        of result: ResultNode.ID, _ format: ImageFormat?, from node: SourceNode.ID
+    /// header until it is known. A preview is a complete image in any format; its header doesn't
+    /// describe the final image.
+    private func need(
+        of result: ResultNode.ID, _ progress: JobProgress, from node: SourceNode.ID
     ) -> DecodeNeed? {
         let interests = results[result].consumers.members.reduce(into: Subscriber.Interests()) {
             $0.formUnion($1.interests)
         }
         if interests.contains(.partials), results[result].name.key.isOurs,
-            dispatcher.mayShowPartially(format)
+            progress.isPreview || dispatcher.mayShowPartially(progress.format)
         {
             let need = results[result].name.key.decode.need
             return need == .header ? .full : need
         }
-        let isNew = sources[node].early.info == nil
+        let isNew = !progress.isPreview && sources[node].early.info == nil
         return isNew && !interests.isDisjoint(with: .early) ? .header : nil
-    }
-
-    /// Returns the pixels to make of a preview, which is a complete image in any format, if they
-    /// are wanted. Its header isn't reported because it doesn't describe the final image.
-    private func preview(of result: ResultNode.ID) -> DecodeNeed? {
-        let isWanted = results[result].consumers.members.contains {
-            $0.interests.contains(.partials)
-        }
-        guard isWanted, results[result].name.key.isOurs else { return nil }
-        let need = results[result].name.key.decode.need
-        return need == .header ? .full : need
     }
 
     /// Class low, so that the work comes after everything that a reply waits for.
