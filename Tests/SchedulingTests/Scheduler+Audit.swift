@@ -97,7 +97,7 @@ extension Scheduler {
 extension Place {
     /// Whether its subscriber already has its image.
     var isOfWatcher: Bool {
-        switch node {
+        switch self {
         case .original, .transcode: true
         case .lookup, .validity, .overlays, .result: false
         }
