@@ -172,7 +172,7 @@ struct ChunkDeliveries {
 extension Coordinator {
     /// Registers a load whose result is delivered in chunks; returns `false` if it isn't.
     @discardableResult
-    mutating func expectChunks(_ load: LoadRequest, for id: UInt64, at now: Instant) -> Bool {
+    mutating func expectChunks(_ load: LoadRequest, for id: UInt64) -> Bool {
         guard load.wantsChunks || peers[id]?.wantsChunks == true else { return false }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         deliveries.expect(load, of: ClientID(id), until: deadline)
@@ -183,8 +183,7 @@ extension Coordinator {
     /// already answered. The original load has ended, so the repetition must not cancel a newer
     /// load in its slot; a later load cancels it by its token.
     mutating func loadAgain(
-        _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant,
-        isUnmodified: Bool
+        _ load: LoadRequest, until deadline: Instant, for client: ClientID, isUnmodified: Bool
     ) {
         var again = load
         again.slot = nil
@@ -193,11 +192,11 @@ extension Coordinator {
         deliveries.expect(again, of: client, until: deadline)
         var resolved = resolve(again)
         if isUnmodified { resolved.load.image.options.remove(.refreshCached) }
-        handle(.load(client, resolved.load, resolved.terms), at: now)
+        handle(.load(client, resolved.load, resolved.terms))
     }
 
     /// Sends as many chunks as the window permits.
-    mutating func sendChunks(to client: ClientID, at now: Instant) {
+    mutating func sendChunks(to client: ClientID) {
         defer { watchStall(of: client) }
         while let slice = deliveries.next(for: client) {
             do throws(ImageError) {
@@ -208,58 +207,56 @@ extension Coordinator {
                 let chunk = Chunk(
                     token: slice.delivery.reply.token, offset: slice.offset,
                     total: slice.delivery.reference.length, bytes: bytes)
-                send(.toClient(.chunk(chunk)), to: client.value, at: now)
+                send(.toClient(.chunk(chunk)), to: client.value)
                 guard let done = deliveries.sent(slice, to: client, at: now) else { continue }
                 var image = done.image
                 image.reference = nil
                 image.mustCopy = false
                 image.chunkBytes = done.reference.length
-                finish(done, with: .image(image), for: client, at: now)
+                finish(done, with: .image(image), for: client)
             } catch {
                 guard let delivery = deliveries.dropFirst(of: client) else { return }
-                fail(delivery, error, for: client, at: now)
+                fail(delivery, error, for: client)
             }
         }
     }
 
     /// Handles an acknowledgment of chunks.
-    mutating func acknowledged(_ bytes: UInt64, by client: ClientID, at now: Instant) {
+    mutating func acknowledged(_ bytes: UInt64, by client: ClientID) {
         guard deliveries.acknowledged(bytes, by: client, at: now) else {
             counters.malformedMessages += 1
-            return end(client.value, at: now)
+            return end(client.value)
         }
-        sendChunks(to: client, at: now)
+        sendChunks(to: client)
     }
 
     /// Ends matching deliveries that the client canceled.
-    mutating func cancelChunks(
-        of client: ClientID, at now: Instant, where isMeant: (LoadRequest) -> Bool
-    ) {
+    mutating func cancelChunks(of client: ClientID, where isMeant: (LoadRequest) -> Bool) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled while the result was being sent")
             // The final reply of a load that continues is sent elsewhere.
             guard delivery.reply.isTerminal || delivery.followUp != nil else {
-                discard(delivery, for: client, at: now)
+                discard(delivery, for: client)
                 continue
             }
-            finish(delivery, with: .failure(error), for: client, at: now)
+            finish(delivery, with: .failure(error), for: client)
         }
         for load in uploads.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled before all bytes had arrived")
-            refuse(load, error, for: client, at: now)
+            refuse(load, error, for: client)
         }
     }
 
     /// Ends the sessions of clients that acknowledged nothing for ten seconds while chunks are
     /// pending.
-    mutating func endStalledDeliveries(at now: Instant) {
+    mutating func endStalledDeliveries() {
         while let (client, since) = deliveries.stalled {
             let due = since.adding(milliseconds: Self.chunkStallMilliseconds)
             guard due <= now else { return timers.arm(.endStalledDeliveries, by: due) }
             counters.stalledPeers += 1
             bootstrap.log.warning(
                 "client does not accept chunks", ["session": LogValue(client.value)])
-            end(client.value, at: now)
+            end(client.value)
         }
     }
 
@@ -275,62 +272,55 @@ extension Coordinator {
     /// Handles a failed delivery. If the block was reused while it was read, the image is loaded
     /// again and delivered from the start.
     private mutating func fail(
-        _ delivery: ChunkDeliveries.Delivery, _ error: ImageError, for client: ClientID,
-        at now: Instant
+        _ delivery: ChunkDeliveries.Delivery, _ error: ImageError, for client: ClientID
     ) {
         if !delivery.reply.isTerminal {
-            return failCached(delivery, error, for: client, at: now)
+            return failCached(delivery, error, for: client)
         }
         guard error.code == .stale, delivery.load.uploadBytes == 0, delivery.deadline > now,
             delivery.load.staleRetries < Self.staleRetriesMax
-        else { return finish(delivery, with: .failure(error), for: client, at: now) }
-        discard(delivery, for: client, at: now)
-        loadAgain(
-            delivery.load, until: delivery.deadline, for: client, at: now, isUnmodified: false)
+        else { return finish(delivery, with: .failure(error), for: client) }
+        discard(delivery, for: client)
+        loadAgain(delivery.load, until: delivery.deadline, for: client, isUnmodified: false)
     }
 
     /// Handles a cached image that was reused while it was read: the final reply compensates for
     /// it.
     private mutating func failCached(
-        _ delivery: ChunkDeliveries.Delivery, _ error: ImageError, for client: ClientID,
-        at now: Instant
+        _ delivery: ChunkDeliveries.Delivery, _ error: ImageError, for client: ClientID
     ) {
-        discard(delivery, for: client, at: now)
+        discard(delivery, for: client)
         guard let end = delivery.followUp else {
             return deliveries.lostCached(delivery.reply.token, of: client)
         }
         guard case .notModified = end.outcome else {
-            return send(.toClient(.reply(end)), to: client.value, at: now)
+            return send(.toClient(.reply(end)), to: client.value)
         }
-        loadAgain(
-            delivery.load, until: delivery.deadline, for: client, at: now, isUnmodified: true)
+        loadAgain(delivery.load, until: delivery.deadline, for: client, isUnmodified: true)
     }
 
     private mutating func finish(
-        _ delivery: ChunkDeliveries.Delivery, with outcome: Reply.Outcome, for client: ClientID,
-        at now: Instant
+        _ delivery: ChunkDeliveries.Delivery, with outcome: Reply.Outcome, for client: ClientID
     ) {
-        discard(delivery, for: client, at: now)
+        discard(delivery, for: client)
         var reply = delivery.reply
         reply.outcome = outcome
         if case .failure = outcome { (reply.isRefreshing, reply.arrivedBytes) = (false, nil) }
-        send(.toClient(.reply(reply)), to: client.value, at: now)
+        send(.toClient(.reply(reply)), to: client.value)
         guard !reply.isTerminal, let end = delivery.followUp else { return }
-        send(.toClient(.reply(end)), to: client.value, at: now)
+        send(.toClient(.reply(end)), to: client.value)
     }
 
     /// Releases a large result, which the coordinator read on behalf of the client.
-    private mutating func discard(
-        _ delivery: ChunkDeliveries.Delivery, for client: ClientID, at now: Instant
-    ) {
+    private mutating func discard(_ delivery: ChunkDeliveries.Delivery, for client: ClientID) {
         results.forget(delivery.reference)
-        discard(delivery.image, for: client, at: now)
+        discard(delivery.image, for: client)
     }
 
     /// Releases a large result that was never delivered.
-    mutating func discard(_ image: DeliveredImage, for client: ClientID, at now: Instant) {
+    mutating func discard(_ image: DeliveredImage, for client: ClientID) {
         guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
         else { return }
-        handle(.clientReleased(client, [reference.block]), at: now)
+        handle(.clientReleased(client, [reference.block]))
     }
 }

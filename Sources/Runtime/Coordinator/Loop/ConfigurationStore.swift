@@ -239,7 +239,7 @@ extension Coordinator {
     }
 
     /// Executes an operator's command on entries, with the cache name converted to its stored form.
-    mutating func entry(_ command: CacheCommand, of client: ClientID, at now: Instant) {
+    mutating func entry(_ command: CacheCommand, of client: ClientID) {
         var command = command
         do throws(ImageError) {
             let text = try configuration.cacheText(of: command.cache)
@@ -248,31 +248,31 @@ extension Coordinator {
             if let named = command.selection.cache {
                 command.selection.cache = try configuration.cacheText(of: named)
             }
-            handle(.cache(client, command), at: now)
+            handle(.cache(client, command))
         } catch {
-            refuse(command, error, of: client, at: now)
+            refuse(command, error, of: client)
         }
     }
 
     /// Executes a removal requested by a front end that serves untrusted clients, if the operator
     /// permits it. The URL is converted as for its loads: if their profile has a key filter, to its
     /// representation in keys.
-    mutating func entry(restricted command: CacheCommand, of client: ClientID, at now: Instant) {
+    mutating func entry(restricted command: CacheCommand, of client: ClientID) {
         var command = command
         do throws(ImageError) {
             try RestrictedFront.check(command, configuration.untrustedPermission)
             command.selection.url = command.selection.url.map(configuration.untrustedKey)
-            entry(command, of: client, at: now)
+            entry(command, of: client)
         } catch {
-            refuse(command, error, of: client, at: now)
+            refuse(command, error, of: client)
         }
     }
 
     private mutating func refuse(
-        _ command: CacheCommand, _ error: ImageError, of client: ClientID, at now: Instant
+        _ command: CacheCommand, _ error: ImageError, of client: ClientID
     ) {
         let report = CacheReport(number: command.number, outcome: .failure(error))
-        send(.toClient(.cache(report)), to: client.value, at: now)
+        send(.toClient(.cache(report)), to: client.value)
     }
 
     private static func checkUpload(_ image: ImageRequest) throws(ImageError) {
@@ -283,7 +283,7 @@ extension Coordinator {
 
     /// Reads secret files again if it is time to. Called at the start of every turn, since work
     /// that starts in it may be a late request (`renewLateResolution`) without any incoming load.
-    mutating func lookAtSecrets(at now: Instant) {
+    mutating func lookAtSecrets() {
         if configuration.refreshSecrets(at: now) {
             bootstrap.log.info("secret file changed")
             forgetNames()
@@ -294,14 +294,14 @@ extension Coordinator {
     /// Returns whether another coordinator could replace this one. It could not start with an
     /// invalid file, and would lack a secret that only this one still has. The operator is then
     /// told the reason, and this coordinator continues.
-    mutating func mayBeReplaced(at now: Instant, by operator: UInt64) -> Bool {
+    mutating func mayBeReplaced(by operator: UInt64) -> Bool {
         guard let fault = configuration.fault else { return true }
         bootstrap.log.error(
             "coordinator not replaced: its successor could not load the whole configuration",
             ["reason": .string(fault)])
         let error = ImageError(
             .invalidRequest, "the configuration has an error: \(fault.prefix(Self.faultMax))")
-        send(.toClient(.refused(error, nil)), to: `operator`, at: now)
+        send(.toClient(.refused(error, nil)), to: `operator`)
         return false
     }
 
@@ -311,7 +311,7 @@ extension Coordinator {
     /// Handles SIGHUP. Loads in progress continue as they were admitted. An invalid file would also
     /// be rejected by the next coordinator, which has no previous configuration to keep; until it
     /// is fixed, operators can't replace this coordinator (`mayBeReplaced`).
-    mutating func reload(at now: Instant) {
+    mutating func reload() {
         guard let path = configuration.path else {
             return bootstrap.log.warning(
                 "SIGHUP: no configuration to reload (see --config)")
@@ -320,9 +320,9 @@ extension Coordinator {
             let (settings, downloads) = (configuration.cacheSettings, configuration.downloads)
             let changes = try configuration.reload(at: now)
             forgetNames()
-            handle(.caches(configuration.cacheLayout), at: now)
-            if configuration.cacheSettings != settings { notifyCaches(at: now) }
-            if configuration.downloads != downloads { notifyDownloads(at: now) }
+            handle(.caches(configuration.cacheLayout))
+            if configuration.cacheSettings != settings { notifyCaches() }
+            if configuration.downloads != downloads { notifyDownloads() }
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
             logNotes()
@@ -336,23 +336,22 @@ extension Coordinator {
     }
 
     /// Sends the current settings to the caches.
-    private mutating func notifyCaches(at now: Instant) {
+    private mutating func notifyCaches() {
         for peer in peers.all {
             guard case .worker(PoolID(.cache), _) = peer.role else { continue }
-            send(
-                .toWorker(.cacheSettings(configuration.cacheSettings)), to: peer.id, at: now)
+            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: peer.id)
         }
     }
 
     /// Sends the current settings to download workers; they apply to new transfers.
-    private mutating func notifyDownloads(at now: Instant) {
+    private mutating func notifyDownloads() {
         for peer in peers.all {
             guard case .worker(let pool, _) = peer.role, pools[pool].kind == .download else {
                 continue
             }
-            send(.toWorker(.downloadSettings(configuration.downloads)), to: peer.id, at: now)
+            send(.toWorker(.downloadSettings(configuration.downloads)), to: peer.id)
         }
-        handle(.transfersMax(configuration.downloads.transfersMax), at: now)
+        handle(.transfersMax(configuration.downloads.transfersMax))
     }
 
     /// Discards memoized results that a reload may have changed.

@@ -20,6 +20,8 @@ struct Coordinator: ~Copyable {
     /// The sockets in the order of `Listener.all(_:)`.
     let listenerSocketList: [ListenerSocket]
     let began = Instant.now()
+    /// The time at which the current turn began.
+    var now = Instant.now()
 
     let scheduler: Scheduler
     /// The newest prefetch reports of this turn.
@@ -128,9 +130,9 @@ struct Coordinator: ~Copyable {
         listenerSocketList = listeners.compactMap { listenerSockets[$0] }
         self.bootstrap = bootstrap
         renewLateResolution()
-        joinAsProducer(at: began)
-        handle(.transfersMax(configuration.downloads.transfersMax), at: began)
-        handle(.caches(configuration.cacheLayout), at: began)
+        joinAsProducer()
+        handle(.transfersMax(configuration.downloads.transfersMax))
+        handle(.caches(configuration.cacheLayout))
     }
 
     /// Warns about a low descriptor limit, because libzmq aborts the process if it has no
@@ -184,47 +186,47 @@ extension Coordinator {
     }
 
     private mutating func work(in turn: EventLoop.Turn, _ signals: EventSource) throws {
-        let now = turn.wokenAt
+        now = turn.wokenAt
         scheduler.calendarOffsetMilliseconds =
             WallClock.nanoseconds() / 1_000_000 - Int64(clamping: now.nanoseconds / 1_000_000)
-        lookAtSecrets(at: now)
+        lookAtSecrets()
         // Closed connections first, so that messages read later belong to open ones
         // (SEMANTICS §14.3).
         for socket in listenerSocketList where socket.hasConnectionNews(in: turn) {
-            drainMonitor(socket, at: now)
+            drainMonitor(socket)
         }
-        endClients(at: now)
+        endClients()
         try serveListeners(turn)
         // Their last messages, possibly a goodbye, are read after the end of the connection is seen.
         counters.lostClients += UInt64(partings.count)
         partings.removeAll(keepingCapacity: true)
-        if turn.ready.contains(signals) { try drainSignals(at: now) }
-        if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }
-        for timer in timers.removeDue(at: now) { fire(timer, at: now) }
-        moveShutdown(at: now)
-        notifyPrefetches(at: now)
+        if turn.ready.contains(signals) { try drainSignals() }
+        if let due = scheduler.nextDeadline, due <= now { handle(.tick) }
+        for timer in timers.removeDue(at: now) { fire(timer) }
+        moveShutdown()
+        notifyPrefetches()
     }
 
-    private mutating func drainSignals(at now: Instant) throws {
+    private mutating func drainSignals() throws {
         while exitStatus == nil, let received = try bootstrap.signals.next() {
             guard received.signal != .hangUp else {
-                reload(at: now)
+                reload()
                 continue
             }
             let isRepeated = bootstrap.stopSignals.record(received)
             guard isRepeated || shutdown.isServing else { continue }
-            notifyShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
+            notifyShutdown(.stopRequested(isReplaced: keepsWorkers))
         }
     }
 
-    private mutating func fire(_ timer: CoordinatorTimer, at now: Instant) {
+    private mutating func fire(_ timer: CoordinatorTimer) {
         switch timer {
-        case .retryPeers: retryOutboxes(at: now)
-        case .sendReleases: sendReleases(at: now)
-        case .expireUploads: expireUploads(at: now)
-        case .endStalledDeliveries: endStalledDeliveries(at: now)
-        case .closeSilentConnections: closeSilentConnections(at: now)
-        case .shutdown: notifyShutdown(.tick, at: now)
+        case .retryPeers: retryOutboxes()
+        case .sendReleases: sendReleases()
+        case .expireUploads: expireUploads()
+        case .endStalledDeliveries: endStalledDeliveries()
+        case .closeSilentConnections: closeSilentConnections()
+        case .shutdown: notifyShutdown(.tick)
         }
     }
 }
@@ -240,18 +242,18 @@ extension Coordinator {
         for (index, socket) in listenerSocketList.enumerated() where socket.hasMessages(in: turn) {
             ready |= 1 << UInt64(index)
         }
-        if ready & 1 != 0, try serve(0, &ready, &budget, at: turn.wokenAt) { return }
+        if ready & 1 != 0, try serve(0, &ready, &budget) { return }
         while ready != 0 {
             lastListener = (lastListener + 1) % listenerSocketList.count
             guard ready & (1 << UInt64(lastListener)) != 0 else { continue }
-            if try serve(lastListener, &ready, &budget, at: turn.wokenAt) { return }
+            if try serve(lastListener, &ready, &budget) { return }
         }
     }
 
     /// Serves a listener and clears its ready bit if it is drained; returns `true` if the budget is
     /// spent.
     private mutating func serve(
-        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, at now: Instant
+        _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget
     ) throws -> Bool {
         let socket = listenerSocketList[index]
         var left = Self.messagesInARow
@@ -260,7 +262,7 @@ extension Coordinator {
                 ready &= ~(1 << UInt64(index))
                 return false
             }
-            let received = try receive(from: socket, at: now)
+            let received = try receive(from: socket)
             if budget.isSpent(afterLong: !received.isHit) { return true }
             left -= received.count
         }
@@ -273,7 +275,7 @@ extension Coordinator {
 
 // The beginnings and ends of connections, and their effect on sessions.
 extension Coordinator {
-    mutating func drainMonitor(_ socket: ListenerSocket, at now: Instant) {
+    mutating func drainMonitor(_ socket: ListenerSocket) {
         // A monitor fails only when its context ends, which also ends the loop.
         guard let ended = try? socket.endedConnections(at: now) else { return }
         for connection in ended {
@@ -282,9 +284,9 @@ extension Coordinator {
                 continue
             }
             countLoss(of: id)
-            end(id, at: now)
+            end(id)
         }
-        watchSilentConnections(of: socket, at: now)
+        watchSilentConnections(of: socket)
     }
 
     /// Counts a connection that ended without a goodbye.
@@ -298,11 +300,11 @@ extension Coordinator {
 
     /// Withdraws the requests of clients that have gone. All clients of a process may go at the
     /// same time; the next turn continues if the budget is spent.
-    mutating func endClients(at now: Instant) {
+    mutating func endClients() {
         guard !leaving.isEmpty else { return }
         var budget = TurnBudget(from: now)
         while let id = leaving.popLast() {
-            handle(.clientLeft(ClientID(id)), at: now)
+            handle(.clientLeft(ClientID(id)))
             if budget.isSpent() { return }
         }
     }
@@ -310,20 +312,20 @@ extension Coordinator {
     // MARK: - Connections without a session
 
     /// Schedules closing connections that never say hello, since they count toward the limits.
-    mutating func watchSilentConnections(of socket: ListenerSocket?, at now: Instant) {
+    mutating func watchSilentConnections(of socket: ListenerSocket?) {
         guard socket?.connections.hasSilent == true else { return }
         timers.arm(
             .closeSilentConnections, by: now.adding(milliseconds: Self.silenceCheckMilliseconds))
     }
 
     /// Closes connections whose time for a hello is over.
-    mutating func closeSilentConnections(at now: Instant) {
+    mutating func closeSilentConnections() {
         for socket in listenerSocketList {
             let limit = ListenerSocket.silenceMilliseconds
             for silent in socket.connections.silent(for: limit, at: now) {
                 _ = try? silent.shutDown()
             }
-            watchSilentConnections(of: socket, at: now)
+            watchSilentConnections(of: socket)
         }
     }
 

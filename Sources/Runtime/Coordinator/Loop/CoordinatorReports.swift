@@ -4,9 +4,9 @@ import ProcessRuntime
 
 extension Coordinator {
     /// Returns the current status of the stack.
-    mutating func report(at now: Instant) -> StatusReport {
+    mutating func report() -> StatusReport {
         // Expires entries first, so that they are not reported.
-        handle(.tick, at: now)
+        handle(.tick)
         var report = scheduler.report
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0) }
@@ -213,7 +213,7 @@ extension RequestRecord {
 
 // The request log: one line for each selected request.
 extension Coordinator {
-    mutating func log(_ record: RequestRecord, at now: Instant) {
+    mutating func log(_ record: RequestRecord) {
         guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
         guard case .write(let leftOut) = requestLog.admit(at: now) else { return }
         logDropped(leftOut)

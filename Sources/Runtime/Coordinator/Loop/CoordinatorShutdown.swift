@@ -177,18 +177,18 @@ enum ShutdownAction: Hashable {
 // Executes the actions of `ShutdownState` and supplies its census.
 extension Coordinator {
     /// Passes an event to the shutdown and executes the resulting actions in order.
-    mutating func notifyShutdown(_ event: ShutdownEvent, at now: Instant) {
-        for action in shutdown.handle(event, at: now) { perform(action, at: now) }
+    mutating func notifyShutdown(_ event: ShutdownEvent) {
+        for action in shutdown.handle(event, at: now) { perform(action) }
         if let deadline = shutdown.deadline { timers.arm(.shutdown, by: deadline) }
     }
 
     /// Advances the shutdown. Counts again after each phase with actions, since they change the
     /// census.
-    mutating func moveShutdown(at now: Instant) {
+    mutating func moveShutdown() {
         var phase: ShutdownState.Phase?
         while shutdown.wantsCensus, shutdown.phase != phase {
             phase = shutdown.phase
-            notifyShutdown(.counted(census), at: now)
+            notifyShutdown(.counted(census))
         }
     }
 
@@ -198,12 +198,12 @@ extension Coordinator {
             jobs: scheduler.dispatcher.jobCount, workers: peers.count(where: \.isWorker))
     }
 
-    private mutating func perform(_ action: ShutdownAction, at now: Instant) {
+    private mutating func perform(_ action: ShutdownAction) {
         switch action {
-        case .admitNothing: handle(.drain, at: now)
+        case .admitNothing: handle(.drain)
         case .dismissWorkers:
             for peer in peers.all where peer.isWorker && !peer.isLeaving {
-                send(.toWorker(.drain), to: peer.id, at: now)
+                send(.toWorker(.drain), to: peer.id)
             }
         case .report(let note): report(note)
         case .exit: exitStatus = 0

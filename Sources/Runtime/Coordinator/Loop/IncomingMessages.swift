@@ -18,7 +18,7 @@ extension Coordinator {
     }
 
     /// Handles the message that `socket` has just received.
-    mutating func receive(from socket: ListenerSocket, at now: Instant) throws -> Received {
+    mutating func receive(from socket: ListenerSocket) throws -> Received {
         guard let sender = socket.frames.sender else {
             counters.malformedMessages += 1
             return .other
@@ -29,22 +29,22 @@ extension Coordinator {
             kind = header.kind
             switch socket.listener {
             case .front, .web, .admin:
-                defer { sendAnswers(to: sender, socket, at: now) }
-                if header.kind == .load, answerAgain(sender, socket, at: now) { return .hit }
+                defer { sendAnswers(to: sender, socket) }
+                if header.kind == .load, answerAgain(sender, socket) { return .hit }
                 if header.kind == .loads {
-                    return .loads(try receiveLoads(from: sender, socket, at: now))
+                    return .loads(try receiveLoads(from: sender, socket))
                 }
-                try receive(header.kind, from: sender, socket, at: now)
+                try receive(header.kind, from: sender, socket)
             case .back:
                 let message = try socket.frames.workerMessage(header.kind, &decoder)
-                try receive(message, from: sender, socket, at: now)
+                try receive(message, from: sender, socket)
             }
         } catch {
             guard case .unsupportedVersion = error else {
-                refuse(error, kind, sender, socket, at: now)
+                refuse(error, kind, sender, socket)
                 return .other
             }
-            logMalformed(error, socket, at: now)
+            logMalformed(error, socket)
             try socket.refuseVersion(of: sender)
         }
         return .other
@@ -52,43 +52,40 @@ extension Coordinator {
 
     /// Decodes and handles a client's message of this kind on the regular path.
     mutating func receive(
-        _ kind: MessageKind, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ kind: MessageKind, from sender: RoutingID, _ socket: ListenerSocket
     ) throws(WireError) {
         let message = try socket.frames.clientMessage(kind, &decoder)
-        try receive(message, from: sender, socket, at: now)
+        try receive(message, from: sender, socket)
     }
 
     mutating func refuse(
-        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ socket: ListenerSocket,
-        at now: Instant
+        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
-        logMalformed(error, socket, at: now)
+        logMalformed(error, socket)
         guard let id = peers.id(at: socket.listener, sender) else {
             return refuseUnknown(error, sender, socket)
         }
         switch socket.listener {
         case .front, .web, .admin:
             let token = Self.token(of: error)
-            send(.toClient(.refused(error.imageError, token)), to: id, at: now)
+            send(.toClient(.refused(error.imageError, token)), to: id)
             if kind == .prefetch, let token {
-                handle(.prefetchRefused(ClientID(id), token), at: now)
+                handle(.prefetchRefused(ClientID(id), token))
             }
         case .back:
-            expel(id, error.imageError, at: now)
+            expel(id, error.imageError)
         }
     }
 
     /// Logs a malformed message, with a rate limit so that a faulty peer can't fill the disk.
-    private mutating func logMalformed(
-        _ error: WireError, _ socket: ListenerSocket, at now: Instant
-    ) {
+    private mutating func logMalformed(_ error: WireError, _ socket: ListenerSocket) {
         counters.malformedMessages += 1
         logRefused(
             "message refused",
-            ["listener": .string(socket.listener.name), "error": .string("\(error)")], at: now)
+            ["listener": .string(socket.listener.name), "error": .string("\(error)")])
     }
 
-    private mutating func logRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
+    private mutating func logRefused(_ sentence: String, _ fields: Log.Fields) {
         guard case .write(let leftOut) = refusalLines.admit(at: now.nanoseconds) else { return }
         if leftOut > 0 {
             bootstrap.log.warning(
@@ -114,16 +111,16 @@ extension Coordinator {
     // MARK: - Clients
 
     private mutating func receive(
-        _ message: ClientMessage, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ message: ClientMessage, from sender: RoutingID, _ socket: ListenerSocket
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, socket, at: now)
+            return welcome(hello, sender, socket)
         }
         guard let id = peers.id(at: socket.listener, sender) else {
             if case .goodbye = message, partings.remove(sender) != nil { return }
             // Memory hits that the client used before it disconnected still count.
             if case .used(let used) = message, partings.contains(sender) {
-                return handle(.used(used), at: now)
+                return handle(.used(used))
             }
             return notify(.toClient(.helloRequired), sender, socket)
         }
@@ -133,54 +130,54 @@ extension Coordinator {
         switch message {
         case .hello: return
         case .load(let request):
-            leaveSlot(for: request, of: client, at: now)
+            leaveSlot(for: request, of: client)
             if request.uploadBytes > 0, mayUpload(request, socket) {
-                return beginUpload(request, for: id, at: now)
+                return beginUpload(request, for: id)
             }
-            load(request, for: id, socket, at: now)
+            load(request, for: id, socket)
         case .cancel(let token):
-            cancelChunks(by: client, socket, at: now) { $0.token == token }
-            handle(socket.listener == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
+            cancelChunks(by: client, socket) { $0.token == token }
+            handle(socket.listener == .admin ? .cancelAny(token) : .cancel(client, token))
         case .cancelGroup(let group):
             let isAny = socket.listener == .admin
-            cancelChunks(by: client, socket, at: now) { $0.group == group }
-            handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
-        case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
-        case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
+            cancelChunks(by: client, socket) { $0.group == group }
+            handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group))
+        case .release(let blocks): handle(.clientReleased(client, blocks))
+        case .status: send(.toClient(.status(report())), to: id)
         case .goodbye: peers[id]?.isLeaving = true
         case .failureCache(let command):
             guard socket.listener == .admin else {
                 throw .unexpectedKind(.failureCacheCommand)
             }
-            handle(.failureCache(client, command), at: now)
+            handle(.failureCache(client, command))
         case .drain(let kind, let pool):
             guard socket.listener == .admin else { throw .unexpectedKind(.drainCommand) }
-            drain(kind, pool, for: id, at: now)
+            drain(kind, pool, for: id)
         case .cache(let command):
-            try entry(command, of: client, socket, at: now)
+            try entry(command, of: client, socket)
         case .downloads(let command):
             guard socket.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
-            handle(.downloads(command), at: now)
-            send(.toClient(.status(report(at: now))), to: id, at: now)
+            handle(.downloads(command))
+            send(.toClient(.status(report())), to: id)
         case .reprioritize(let token, let priority):
-            handle(.reprioritize(client, token, priority), at: now)
+            handle(.reprioritize(client, token, priority))
         case .reprioritizeGroup(let group, let priority):
-            handle(.reprioritizeGroup(client, group, priority), at: now)
-        case .prefetch(let request): prefetch(request, for: client, at: now)
-        case .chunk(let chunk): receive(chunk, for: id, at: now)
-        case .used(let used): handle(.used(used), at: now)
-        case .taken(let bytes): acknowledged(bytes, by: client, at: now)
+            handle(.reprioritizeGroup(client, group, priority))
+        case .prefetch(let request): prefetch(request, for: client)
+        case .chunk(let chunk): receive(chunk, for: id)
+        case .used(let used): handle(.used(used))
+        case .taken(let bytes): acknowledged(bytes, by: client)
         }
     }
 
     /// Handles a command on entries: operators may use all of them, front ends for untrusted
     /// clients only the permitted ones.
     private mutating func entry(
-        _ command: CacheCommand, of client: ClientID, _ socket: ListenerSocket, at now: Instant
+        _ command: CacheCommand, of client: ClientID, _ socket: ListenerSocket
     ) throws(WireError) {
         switch socket.listener {
-        case .admin: entry(command, of: client, at: now)
-        case .web: entry(restricted: command, of: client, at: now)
+        case .admin: entry(command, of: client)
+        case .web: entry(restricted: command, of: client)
         case .front, .back: throw .unexpectedKind(.cacheCommand)
         }
     }
@@ -193,72 +190,69 @@ extension Coordinator {
 
     /// Cancels chunked deliveries and uploads; operators can cancel those of all clients.
     private mutating func cancelChunks(
-        by client: ClientID, _ socket: ListenerSocket, at now: Instant,
-        where isMeant: (LoadRequest) -> Bool
+        by client: ClientID, _ socket: ListenerSocket, where isMeant: (LoadRequest) -> Bool
     ) {
         let meant = socket.listener == .admin ? peers.clients : [client]
-        for client in meant { cancelChunks(of: client, at: now, where: isMeant) }
+        for client in meant { cancelChunks(of: client, where: isMeant) }
     }
 
     /// Makes the processes of a kind, or of one of its pools, finish their jobs and exit; their
     /// supervisors start replacements.
-    private mutating func drain(
-        _ kind: WorkerKind, _ pool: PoolName?, for operator: UInt64, at now: Instant
-    ) {
+    private mutating func drain(_ kind: WorkerKind, _ pool: PoolName?, for operator: UInt64) {
         let isThere = pools.workers.contains { pools[$0].name == pool && pools[$0].kind == kind }
         if let pool, !isThere {
             let error = ImageError(
                 .invalidRequest, "no pool '\(pool)' of \(kind.name) workers exists")
-            return send(.toClient(.refused(error, nil)), to: `operator`, at: now)
+            return send(.toClient(.refused(error, nil)), to: `operator`)
         }
-        if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
+        if kind == .coordinator, !mayBeReplaced(by: `operator`) { return }
         let notified = peers.all.filter { peer in
             guard case .worker(let id, _) = peer.role else { return false }
             let isMeant = pool.map { $0 == pools[id].name } ?? true
             return isMeant && pools[id].kind == kind && !peer.isLeaving
         }
         for peer in notified {
-            send(.toWorker(.drain), to: peer.id, at: now)
+            send(.toWorker(.drain), to: peer.id)
             // The worker gets no jobs from now on, not only after its goodbye, and the status shows
             // it as draining.
             peers[peer.id]?.isLeaving = true
-            handle(.workerDraining(WorkerID(peer.id)), at: now)
+            handle(.workerDraining(WorkerID(peer.id)))
         }
         if kind == .coordinator {
             replacementAskers.insert(`operator`)
-            notifyShutdown(.replacementRequested, at: now)
+            notifyShutdown(.replacementRequested)
         }
         // The answer is sent after the change took effect: no client repeats answers of this
         // coordinator any more.
         let count = kind == .coordinator ? 1 : UInt32(notified.count)
-        send(.toClient(.draining(count)), to: `operator`, at: now)
+        send(.toClient(.draining(count)), to: `operator`)
     }
 
     private mutating func welcome(
-        _ hello: ClientHello, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ hello: ClientHello, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
         var hello = hello
-        guard isLetIn(hello.secret.take(), sender, socket, at: now),
-            let id = begin(.client(hello), sender, socket, at: now)
+        guard isLetIn(hello.secret.take(), sender, socket),
+            let id = begin(.client(hello), sender, socket)
         else { return }
         let joined = SchedulerEvent.clientJoined(
             ClientID(id), hello.incarnation, process: peers[id]?.process)
-        handle(joined, at: now)
+        handle(joined)
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
             epoch: epoch, window: window, chunkWindow: UInt32(MessageLimits.chunkWindowBytes),
             voucherWords: socket.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
             clock: .now(), loadsMax: UInt32(MessageLimits.batchMax))
-        send(.toClient(.welcome(welcome)), to: id, at: now)
+        send(.toClient(.welcome(welcome)), to: id)
     }
 
     // MARK: - Workers
 
     private mutating func receive(
-        _ message: WorkerMessage, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ message: WorkerMessage, from sender: RoutingID, _ socket: ListenerSocket
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, socket, at: now)
+            return welcome(hello, sender, socket)
         }
         guard let id = peers.id(at: socket.listener, sender) else {
             return notify(.toWorker(.helloRequired), sender, socket)
@@ -266,13 +260,13 @@ extension Coordinator {
         let worker = WorkerID(id)
         switch message {
         case .hello: return
-        case .credit(let count): handle(.credit(worker, count), at: now)
-        case .segmentsOpened(let segments): handle(.segmentsOpened(worker, segments), at: now)
-        case .segmentsClosed(let segments): handle(.segmentsClosed(worker, segments), at: now)
-        case .progress(let progress): handle(.progress(worker, progress), at: now)
-        case .outcome(let outcome): handle(.outcome(worker, outcome), at: now)
-        case .stored(let notice): handle(.stored(worker, notice), at: now)
-        case .evicted(let blocks): handle(.evicted(worker, blocks), at: now)
+        case .credit(let count): handle(.credit(worker, count))
+        case .segmentsOpened(let segments): handle(.segmentsOpened(worker, segments))
+        case .segmentsClosed(let segments): handle(.segmentsClosed(worker, segments))
+        case .progress(let progress): handle(.progress(worker, progress))
+        case .outcome(let outcome): handle(.outcome(worker, outcome))
+        case .stored(let notice): handle(.stored(worker, notice))
+        case .evicted(let blocks): handle(.evicted(worker, blocks))
         case .cacheStatus(let status):
             guard case .worker(PoolID(.cache), _) = peers[id]?.role else {
                 throw .unexpectedKind(.cacheStatus)
@@ -283,39 +277,37 @@ extension Coordinator {
                 "worker is leaving",
                 ["listener": .string(socket.listener.name), "reason": .string("\(reason)")])
             peers[id]?.isLeaving = true
-            handle(.workerDraining(worker), at: now)
+            handle(.workerDraining(worker))
         }
     }
 
     private mutating func welcome(
-        _ hello: WorkerHello, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ hello: WorkerHello, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
         var hello = hello
         guard case .back(let name) = socket.listener, let pool = pools.id(of: name),
-            isLetIn(hello.secret.take(), sender, socket, at: now),
-            let id = begin(.worker(pool, hello), sender, socket, at: now)
+            isLetIn(hello.secret.take(), sender, socket),
+            let id = begin(.worker(pool, hello), sender, socket)
         else { return }
-        logExcess(of: hello, in: pools[pool], at: now)
-        send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
+        logExcess(of: hello, in: pools[pool])
+        send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id)
         // Sent before its first job, even if nothing is configured, because a previous coordinator
         // may have sent other settings.
         if pool == PoolID(.cache) {
-            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id, at: now)
+            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id)
         }
         if pools[pool].kind == .download {
-            send(.toWorker(.downloadSettings(configuration.downloads)), to: id, at: now)
+            send(.toWorker(.downloadSettings(configuration.downloads)), to: id)
         }
         let joined = SchedulerEvent.workerJoined(
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
             credit: hello.credit, pool: pool, capabilities: hello.capabilities)
-        handle(joined, at: now)
-        notifyShutdown(.workerJoined, at: now)
+        handle(joined)
+        notifyShutdown(.workerJoined)
     }
 
     /// Logs capabilities of a worker that its pool isn't granted and that it therefore never uses.
-    private mutating func logExcess(
-        of hello: WorkerHello, in pool: WorkerPool, at now: Instant
-    ) {
+    private mutating func logExcess(of hello: WorkerHello, in pool: WorkerPool) {
         let excess = hello.capabilities.excess(over: pool.grant)
         guard !excess.isEmpty else { return }
         logRefused(
@@ -323,7 +315,7 @@ extension Coordinator {
             [
                 "pool": .string("\(pool.name)"), "pid": LogValue(UInt64(hello.pid)),
                 "notGranted": .string(excess.joined(separator: ", ")),
-            ], at: now)
+            ])
     }
 
     // MARK: - Sessions
@@ -331,14 +323,14 @@ extension Coordinator {
     /// Returns whether a hello presents its listener's secret; the secret is not stored. A rejected
     /// peer is answered, and its connection is closed like one that never says hello.
     private mutating func isLetIn(
-        _ shown: ListenerSecret?, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ shown: ListenerSecret?, _ sender: RoutingID, _ socket: ListenerSocket
     ) -> Bool {
         guard let error = authenticator.refusal(of: shown, at: socket.listener) else {
             return true
         }
         logRefused(
             "hello without the secret of its listener refused",
-            ["listener": .string(socket.listener.name)], at: now)
+            ["listener": .string(socket.listener.name)])
         notify(socket.listener.refusal(error), sender, socket)
         return false
     }
@@ -346,11 +338,11 @@ extension Coordinator {
     /// Begins a session for a `Hello`. A second one on the same connection replaces the first; a
     /// hello from a connection that has closed by now is ignored.
     private mutating func begin(
-        _ role: Peer.Role, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        _ role: Peer.Role, _ sender: RoutingID, _ socket: ListenerSocket
     ) -> UInt64? {
         // The connection may be newer than the last look at the monitor, whose event always
         // precedes its first message.
-        drainMonitor(socket, at: now)
+        drainMonitor(socket)
         guard let connection = socket.connection else {
             bootstrap.log.debug(
                 "hello arrived after its connection closed",
@@ -358,11 +350,11 @@ extension Coordinator {
             return nil
         }
         // Descriptor numbers are reused immediately, and a connection has only one session.
-        if let older = peers.id(at: socket.listener, connection) { end(older, at: now) }
-        if let older = peers.id(at: socket.listener, sender) { end(older, at: now) }
+        if let older = peers.id(at: socket.listener, connection) { end(older) }
+        if let older = peers.id(at: socket.listener, sender) { end(older) }
         let process = socket.connections.process(of: connection)
         if case .worker(_, let hello) = role,
-            !makeWay(for: process, hello, at: socket.listener, now)
+            !makeWay(for: process, hello, at: socket.listener)
         {
             return nil
         }
@@ -377,17 +369,17 @@ extension Coordinator {
 
     /// Returns whether a worker may have a session; an earlier session of the same process ends.
     private mutating func makeWay(
-        for process: ProcessID?, _ hello: WorkerHello, at listener: Listener, _ now: Instant
+        for process: ProcessID?, _ hello: WorkerHello, at listener: Listener
     ) -> Bool {
         switch peers.workers.admit(process, hello.incarnation, at: listener) {
         case .welcome(let older):
-            if let older { end(older, at: now) }
+            if let older { end(older) }
             return true
         case .refuse:
             logRefused(
                 "worker refused: another one has the same incarnation, or too many workers of "
                     + "other PID namespaces are connected",
-                ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))], at: now)
+                ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))])
             return false
         }
     }
@@ -419,10 +411,10 @@ extension Coordinator {
     }
 
     /// Ends a session and withdraws its requests.
-    mutating func end(_ id: UInt64, at now: Instant) {
+    mutating func end(_ id: UInt64) {
         guard let peer = peers.remove(id) else { return }
         listenerSockets[peer.listener]?.connections.endSession(peer.connection, at: now)
-        watchSilentConnections(of: listenerSockets[peer.listener], at: now)
+        watchSilentConnections(of: listenerSockets[peer.listener])
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))
@@ -431,7 +423,7 @@ extension Coordinator {
         case .worker(let pool, let hello):
             _ = releases.removeAll(of: WorkerID(id))
             let crash = crashRecord(of: pools[pool], hello)
-            handle(.workerLeft(WorkerID(id), crash), at: now)
+            handle(.workerLeft(WorkerID(id), crash))
         }
     }
 
@@ -451,12 +443,12 @@ extension Coordinator {
     }
 
     /// Ends the session of a worker that violated the protocol.
-    mutating func expel(_ id: UInt64, _ error: ImageError, at now: Instant) {
+    mutating func expel(_ id: UInt64, _ error: ImageError) {
         counters.expelledWorkers += 1
         bootstrap.log.error(
             "worker violated the protocol", ["error": .string("\(error)"), "session": LogValue(id)])
-        send(.toWorker(.refused(error)), to: id, at: now)
-        guard id != WorkerID.coordinator.value else { return joinAsProducer(at: now) }
-        end(id, at: now)
+        send(.toWorker(.refused(error)), to: id)
+        guard id != WorkerID.coordinator.value else { return joinAsProducer() }
+        end(id)
     }
 }

@@ -6,27 +6,25 @@ import ZeroMQ
 
 extension Coordinator {
     /// Handles a load without an upload.
-    mutating func load(
-        _ request: LoadRequest, for id: UInt64, _ socket: ListenerSocket, at now: Instant
-    ) {
+    mutating func load(_ request: LoadRequest, for id: UInt64, _ socket: ListenerSocket) {
         let client = ClientID(id)
-        let inChunks = expectChunks(request, for: id, at: now)
+        let inChunks = expectChunks(request, for: id)
         if socket.listener == .admin, case .text(let key) = request.image.context.key {
             let resolved = resolve(request, entry: key)
-            return handle(.load(client, resolved.load, resolved.terms), at: now)
+            return handle(.load(client, resolved.load, resolved.terms))
         }
         let resolved = socket.listener == .web ? resolve(restricted: request) : resolve(request)
         // Hits get a voucher at the first request: a client that cycles through many images may
         // find each memo replaced when it asks again.
         if !inChunks {
             if learn(request, resolved, socket), let sender = socket.frames.sender,
-                answerAgain(sender, socket, at: now)
+                answerAgain(sender, socket)
             {
                 return
             }
-            if answerOnce(request, resolved, from: id, socket, at: now) { return }
+            if answerOnce(request, resolved, from: id, socket) { return }
         }
-        handle(.load(client, resolved.load, resolved.terms), at: now)
+        handle(.load(client, resolved.load, resolved.terms))
     }
 
     /// Resolves a load of a front end that serves untrusted clients with the profile for those.
@@ -59,7 +57,7 @@ extension Coordinator {
     /// Handles each load of a batch as if it had arrived alone, in order; hits are answered
     /// together. An error affects only its own load. Returns the number of loads.
     mutating func receiveLoads(
-        from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
+        from sender: RoutingID, _ socket: ListenerSocket
     ) throws(WireError) -> Int {
         // One answer suffices for a peer without a session.
         guard peers.id(at: socket.listener, sender) != nil else {
@@ -70,15 +68,15 @@ extension Coordinator {
         var isNonsenseReported = false
         for place in 0..<count {
             socket.frames.turn(to: place)
-            if answerAgain(sender, socket, at: now) { continue }
+            if answerAgain(sender, socket) { continue }
             do throws(WireError) {
-                try receive(.load, from: sender, socket, at: now)
+                try receive(.load, from: sender, socket)
             } catch {
                 // Errors that can't be attributed to a load are answered once, however many there
                 // are.
                 let isNonsense = Self.token(of: error) == nil
                 if !isNonsense || !isNonsenseReported {
-                    refuse(error, .load, sender, socket, at: now)
+                    refuse(error, .load, sender, socket)
                 }
                 isNonsenseReported = isNonsenseReported || isNonsense
             }
@@ -92,13 +90,13 @@ extension Coordinator {
 // Slots: a new load cancels the previous load in its slot (SEMANTICS §8.7).
 extension Coordinator {
     /// Ends the load, delivery or upload that occupies the slot of a new load.
-    mutating func leaveSlot(for load: LoadRequest, of client: ClientID, at now: Instant) {
+    mutating func leaveSlot(for load: LoadRequest, of client: ClientID) {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
         }
-        cancelChunks(of: client, at: now) { $0.slot == slot && $0.token != load.token }
+        cancelChunks(of: client) { $0.slot == slot && $0.token != load.token }
         // A load without an upload is admitted now and takes the slot itself.
-        if load.uploadBytes > 0 { handle(.leaveSlot(client, slot: slot), at: now) }
+        if load.uploadBytes > 0 { handle(.leaveSlot(client, slot: slot)) }
     }
 }
 
@@ -106,10 +104,10 @@ extension Coordinator {
 extension Coordinator {
     /// Handles a batch or a part of one. The scheduler resolves each URL like that of a load when
     /// it starts it (`lateResolution`), so a long list costs no more than its text.
-    mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
+    mutating func prefetch(_ request: PrefetchRequest, for client: ClientID) {
         var image = request.image
         image.url = Self.anyURL
-        handle(.prefetch(client, request, resolveTemplate(image)), at: now)
+        handle(.prefetch(client, request, resolveTemplate(image)))
     }
 
     /// Returns the terms of the template itself; an error in it applies to all URLs.
@@ -129,23 +127,23 @@ extension Coordinator {
 
     /// Collects a batch's report: only the newest one of a turn is sent, but the final one
     /// immediately.
-    mutating func prefetched(_ report: PrefetchReport, of client: ClientID, at now: Instant) {
+    mutating func prefetched(_ report: PrefetchReport, of client: ClientID) {
         guard report.isFinal else {
             prefetchReports[client, default: [:]][report.batch] = report
             return
         }
         prefetchReports[client]?[report.batch] = nil
-        send(.toClient(.prefetched(report)), to: client.value, at: now)
+        send(.toClient(.prefetched(report)), to: client.value)
     }
 
     /// Sends the collected reports of a turn.
-    mutating func notifyPrefetches(at now: Instant) {
+    mutating func notifyPrefetches() {
         guard !prefetchReports.isEmpty else { return }
         let reports = prefetchReports
         prefetchReports.removeAll(keepingCapacity: true)
         for (client, reports) in reports {
             for report in reports.values {
-                send(.toClient(.prefetched(report)), to: client.value, at: now)
+                send(.toClient(.prefetched(report)), to: client.value)
             }
         }
     }
@@ -153,17 +151,17 @@ extension Coordinator {
 
 extension Coordinator {
     /// Handles a reply; a chunked delivery starts now.
-    mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
+    mutating func reply(_ reply: Reply, to client: ClientID) {
         let known =
             reply.isTerminal
             ? deliveries.replied(reply.token, of: client)
             : deliveries.refreshing(reply.token, of: client)
         guard let expected = known, case .image(let image) = reply.outcome,
             let reference = image.reference
-        else { return sendEnd(reply, known, to: client, at: now) }
+        else { return sendEnd(reply, known, to: client) }
         // While one partial image is being sent, a newer one would only arrive later.
         if reply.arrivedBytes != nil, deliveries.isSending(reply.token, to: client) {
-            return discard(image, for: client, at: now)
+            return discard(image, for: client)
         }
         deliveries.begin(
             ChunkDeliveries.Delivery(
@@ -171,21 +169,20 @@ extension Coordinator {
                 reference: reference),
             to: client)
         counters.chunkDeliveries += 1
-        sendChunks(to: client, at: now)
+        sendChunks(to: client)
     }
 
     /// Sends a reply without an image. It doesn't overtake a cached image that is being sent; if
     /// the cached image could not be sent and is up to date, it is loaded again.
     private mutating func sendEnd(
-        _ reply: Reply, _ expected: ChunkDeliveries.Expected?, to client: ClientID, at now: Instant
+        _ reply: Reply, _ expected: ChunkDeliveries.Expected?, to client: ClientID
     ) {
-        guard let expected else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
+        guard let expected else { return send(.toClient(.reply(reply)), to: client.value) }
         if deliveries.follow(reply, to: client) { return }
         guard expected.lacksCached, case .notModified = reply.outcome else {
-            return send(.toClient(.reply(reply)), to: client.value, at: now)
+            return send(.toClient(.reply(reply)), to: client.value)
         }
-        loadAgain(
-            expected.load, until: expected.deadline, for: client, at: now, isUnmodified: true)
+        loadAgain(expected.load, until: expected.deadline, for: client, isUnmodified: true)
     }
 }
 

@@ -9,9 +9,7 @@ extension Coordinator {
     /// Answers a `Load` whose bytes were answered by a hit before. Returns `false`, without side
     /// effects, if it must take the regular path. The answer is sent together with others of the
     /// same message (`sendAnswers`).
-    mutating func answerAgain(
-        _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
-    ) -> Bool {
+    mutating func answerAgain(_ sender: RoutingID, _ socket: ListenerSocket) -> Bool {
         // Operators read entries by key, so the same bytes are another load there.
         guard socket.listener != .admin,
             let (hit, token) = socket.find(in: hitMemos[socket.listener]),
@@ -24,7 +22,7 @@ extension Coordinator {
     }
 
     /// Sends the collected answers to a client.
-    mutating func sendAnswers(to sender: RoutingID, _ socket: ListenerSocket, at now: Instant) {
+    mutating func sendAnswers(to sender: RoutingID, _ socket: ListenerSocket) {
         guard !answers.isEmpty else { return }
         defer { answers.removeAll() }
         guard let id = peers.id(at: socket.listener, sender) else { return }
@@ -33,7 +31,7 @@ extension Coordinator {
         let isBatch = answers.count > 1 && peers.takesBatches(id)
         if isBatch, hasRoom(), sendBatch(to: sender, socket) { return }
         for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, to: sender, socket) {
-            keepAnswer(index, for: id, at: now)
+            keepAnswer(index, for: id)
         }
     }
 
@@ -56,15 +54,15 @@ extension Coordinator {
     }
 
     /// Queues an answer, because the client has no capacity for it now.
-    private mutating func keepAnswer(_ index: Int, for id: UInt64, at now: Instant) {
+    private mutating func keepAnswer(_ index: Int, for id: UInt64) {
         if let message = Self.message(index, of: answers, &decoder) {
-            return keep(.toClient(message), for: id, at: now)
+            return keep(.toClient(message), for: id)
         }
         // An answer that can't be parsed again is a defect of this program.
         guard let token = TokenedBody(answers.body(at: index))?.token else { return }
         let error = ImageError(.internalError, "a message of the coordinator cannot be sent")
         let failure = Reply(token: token, outcome: .failure(error))
-        keep(.toClient(.reply(failure)), for: id, at: now)
+        keep(.toClient(.reply(failure)), for: id)
     }
 
     private static func message(
@@ -100,8 +98,7 @@ extension Coordinator {
     /// the answer has a voucher like that of other loads. Returns `false`, without side effects, if
     /// it must take the regular path.
     mutating func answerOnce(
-        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ socket: ListenerSocket,
-        at now: Instant
+        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ socket: ListenerSocket
     ) -> Bool {
         guard socket.listener != .admin, requestLog.permitsShortWay, !load.logContext.isEmpty,
             !resolved.mayChange, peers.takesReferences(id),
@@ -113,8 +110,8 @@ extension Coordinator {
             return false
         }
         let answer = Reply(token: load.token, outcome: .image(ticket.image))
-        reply(answer, to: ClientID(id), at: now)
-        log(RequestRecord(load, answer), at: now)
+        reply(answer, to: ClientID(id))
+        log(RequestRecord(load, answer))
         return true
     }
 }

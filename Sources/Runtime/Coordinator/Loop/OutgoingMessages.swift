@@ -6,24 +6,24 @@ import ZeroMQ
 extension Coordinator {
     /// Passes an event to the scheduler and performs the resulting actions in order. Events caused
     /// by an action, such as a dead session, are handled afterwards.
-    mutating func handle(_ event: SchedulerEvent, at now: Instant) {
+    mutating func handle(_ event: SchedulerEvent) {
         let isNested = !actions.isEmpty
         scheduler.handle(event, at: now, into: &actions)
         writeVouchers()
         guard !isNested else { return }
         var next = 0
         while next < actions.count {
-            perform(actions[next], at: now)
+            perform(actions[next])
             next += 1
         }
         actions.removeAll(keepingCapacity: true)
-        notifyUnsendable(at: now)
+        notifyUnsendable()
     }
 
     /// Reports jobs that could not be sent to the scheduler as failed.
-    private mutating func notifyUnsendable(at now: Instant) {
+    private mutating func notifyUnsendable() {
         while let (worker, outcome) = unsendable.popLast() {
-            handle(.outcome(worker, outcome), at: now)
+            handle(.outcome(worker, outcome))
         }
     }
 
@@ -31,72 +31,68 @@ extension Coordinator {
     /// invalid, no client repeats it.
     mutating func writeVouchers() { vouchers.write(scheduler.hits.vouchers.drainWrites()) }
 
-    private mutating func perform(_ action: SchedulerAction, at now: Instant) {
+    private mutating func perform(_ action: SchedulerAction) {
         switch action {
-        case .assign(let worker, let job): send(.toWorker(.job(job)), to: worker.value, at: now)
+        case .assign(let worker, let job): send(.toWorker(.job(job)), to: worker.value)
         case .cancelJob(let worker, let job):
-            send(.toWorker(.cancelJob(job)), to: worker.value, at: now)
+            send(.toWorker(.cancelJob(job)), to: worker.value)
         case .adjust(let worker, let adjustment):
-            send(.toWorker(.adjust(adjustment)), to: worker.value, at: now)
-        case .release(.coordinator, let blocks, _): free(blocks, at: now)
+            send(.toWorker(.adjust(adjustment)), to: worker.value)
+        case .release(.coordinator, let blocks, _): free(blocks)
         case .release(let worker, let blocks, let isPrompt):
-            release(blocks, of: worker, isPrompt: isPrompt, at: now)
+            release(blocks, of: worker, isPrompt: isPrompt)
         case .touched(let worker, let blocks):
-            send(.toWorker(.touched(blocks)), to: worker.value, at: now)
-        case .expel(let worker, let error): expel(worker.value, error, at: now)
-        case .reply(let client, let reply): self.reply(reply, to: client, at: now)
-        case .record(let record): log(record, at: now)
+            send(.toWorker(.touched(blocks)), to: worker.value)
+        case .expel(let worker, let error): expel(worker.value, error)
+        case .reply(let client, let reply): self.reply(reply, to: client)
+        case .record(let record): log(record)
         case .progress(let client, let progress):
-            send(.toClient(.progress(progress)), to: client.value, at: now)
-        case .prefetched(let client, let report): prefetched(report, of: client, at: now)
+            send(.toClient(.progress(progress)), to: client.value)
+        case .prefetched(let client, let report): prefetched(report, of: client)
         case .refused(let client, let error, let batch):
-            send(.toClient(.refused(error, batch)), to: client.value, at: now)
+            send(.toClient(.refused(error, batch)), to: client.value)
         case .failureCache(let client, let report):
-            send(.toClient(.failureCache(report)), to: client.value, at: now)
+            send(.toClient(.failureCache(report)), to: client.value)
         case .cache(let client, let report):
-            send(.toClient(.cache(report)), to: client.value, at: now)
-        case .drained: notifyShutdown(.requestsEnded, at: now)
+            send(.toClient(.cache(report)), to: client.value)
+        case .drained: notifyShutdown(.requestsEnded)
         }
     }
 
     /// Sends a message, or queues it behind earlier ones. If the peer has gone, its session ends.
-    mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
+    mutating func send(_ message: Outbox.Message, to id: UInt64) {
         guard case .toWorker(let command) = message else {
-            return transmitOrKeep(message, for: id, at: now)
+            return transmitOrKeep(message, for: id)
         }
-        let extended = notifyReleases(with: command, to: id, at: now)
-        transmitOrKeep(.toWorker(extended), for: id, at: now)
+        let extended = notifyReleases(with: command, to: id)
+        transmitOrKeep(.toWorker(extended), for: id)
     }
 
-    private mutating func transmitOrKeep(
-        _ message: Outbox.Message, for id: UInt64, at now: Instant
-    ) {
+    private mutating func transmitOrKeep(_ message: Outbox.Message, for id: UInt64) {
         guard let peer = peers[id] else { return }
         guard peer.outbox.isEmpty, transmit(message, to: peer) == .sent else {
             guard peers[id] != nil else { return }
-            return keep(message, for: id, at: now)
+            return keep(message, for: id)
         }
     }
 
     // MARK: - Releases
 
     /// Notifies a worker of freed blocks with its next message, or immediately.
-    private mutating func release(
-        _ blocks: [BlockID], of worker: WorkerID, isPrompt: Bool, at now: Instant
-    ) {
+    private mutating func release(_ blocks: [BlockID], of worker: WorkerID, isPrompt: Bool) {
         let areMany = releases.add(blocks, of: worker)
-        if areMany || isPrompt { return sendReleases(to: worker, at: now) }
+        if areMany || isPrompt { return sendReleases(to: worker) }
         timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
     }
 
     /// Sends a worker's pending releases, or adds them to the command if that is a job and the
     /// worker supports it. Returns the command to send.
     private mutating func notifyReleases(
-        with command: WorkerCommand, to id: UInt64, at now: Instant
+        with command: WorkerCommand, to id: UInt64
     ) -> WorkerCommand {
         let worker = WorkerID(id)
         guard case .job(let job) = command, peers.takesReleases(id) else {
-            sendReleases(to: worker, at: now)
+            sendReleases(to: worker)
             return command
         }
         guard let blocks = releases.removeAll(of: worker) else { return command }
@@ -105,19 +101,19 @@ extension Coordinator {
         return .job(extended)
     }
 
-    private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
+    private mutating func sendReleases(to worker: WorkerID) {
         guard let blocks = releases.removeAll(of: worker) else { return }
-        transmitOrKeep(.toWorker(.release(blocks)), for: worker.value, at: now)
+        transmitOrKeep(.toWorker(.release(blocks)), for: worker.value)
     }
 
     /// Sends the pending releases of all workers that got no other message.
-    mutating func sendReleases(at now: Instant) {
-        for worker in releases.workers { sendReleases(to: worker, at: now) }
+    mutating func sendReleases() {
+        for worker in releases.workers { sendReleases(to: worker) }
     }
 
     // MARK: - Peers that do not read
 
-    mutating func keep(_ message: Outbox.Message, for id: UInt64, at now: Instant) {
+    mutating func keep(_ message: Outbox.Message, for id: UInt64) {
         if peers[id]?.outbox.isEmpty == true {
             peers[id]?.outbox.blockedSince = now
             blocked.append(id)
@@ -126,19 +122,19 @@ extension Coordinator {
         guard peers[id]?.outbox.append(message) != false else {
             counters.stalledPeers += 1
             bootstrap.log.warning("peer does not read its messages", ["session": LogValue(id)])
-            return end(id, at: now)
+            return end(id)
         }
     }
 
     /// Retries blocked peers; ROUTER's POLLOUT says nothing about an individual peer. Peers for
     /// which there is no time left come first in the next turn.
-    mutating func retryOutboxes(at now: Instant) {
+    mutating func retryOutboxes() {
         var budget = TurnBudget()
-        defer { notifyUnsendable(at: now) }
+        defer { notifyUnsendable() }
         let waiting = exchange(&blocked, with: [])
         for (place, id) in waiting.enumerated() {
             guard let peer = peers[id] else { continue }
-            flush(peer, at: now)
+            flush(peer)
             if peers[id]?.outbox.isEmpty == false { blocked.append(id) }
             if budget.isSpent() {
                 blocked.insert(contentsOf: waiting[(place + 1)...], at: 0)
@@ -151,13 +147,13 @@ extension Coordinator {
 
     /// Sends as many queued messages as the peer accepts, up to a limit. A peer that accepts
     /// nothing for ten seconds is considered dead.
-    private mutating func flush(_ peer: Peer, at now: Instant) {
+    private mutating func flush(_ peer: Peer) {
         var sent = 0
         loop: for message in peer.outbox.waiting.prefix(Self.flushedMax) {
             switch transmit(message, to: peer) {
             case .sent: sent += 1
             case .wouldBlock: break loop
-            case .hostUnreachable: return end(peer.id, at: now)
+            case .hostUnreachable: return end(peer.id)
             }
         }
         if sent > 0 {
@@ -168,7 +164,7 @@ extension Coordinator {
         let since = peer.outbox.blockedSince ?? now
         if sent == 0, now.milliseconds(since: since) > Self.stallMilliseconds {
             counters.stalledPeers += 1
-            end(peer.id, at: now)
+            end(peer.id)
         }
     }
 

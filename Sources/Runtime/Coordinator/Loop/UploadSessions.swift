@@ -287,16 +287,15 @@ extension UploadSessions {
 // the cache read like any other.
 extension Coordinator {
     /// Registers the coordinator as the producer of uploads.
-    mutating func joinAsProducer(at now: Instant) {
+    mutating func joinAsProducer() {
         handle(
             .workerJoined(
-                .coordinator, kind: .coordinator, incarnation: bootstrap.incarnation, credit: 0),
-            at: now)
-        handle(.segmentsOpened(.coordinator, arena.allSegments()), at: now)
+                .coordinator, kind: .coordinator, incarnation: bootstrap.incarnation, credit: 0))
+        handle(.segmentsOpened(.coordinator, arena.allSegments()))
         _ = arena.drainAnnouncements()
     }
 
-    mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
+    mutating func beginUpload(_ load: LoadRequest, for id: UInt64) {
         let client = ClientID(id)
         do throws(ImageError) {
             guard shutdown.isServing else {
@@ -306,32 +305,31 @@ extension Coordinator {
             watchUploads()
             counters.uploads += 1
         } catch {
-            refuse(load, error, for: client, at: now)
+            refuse(load, error, for: client)
         }
     }
 
     /// Handles a chunk of an upload; the last one admits the request.
-    mutating func receive(_ chunk: Chunk, for id: UInt64, at now: Instant) {
+    mutating func receive(_ chunk: Chunk, for id: UInt64) {
         let client = ClientID(id)
         do throws(ImageError) {
             let complete = try uploads.receive(chunk, of: client, at: now)
-            announceSegments(at: now)
-            if let complete { admit(complete, for: id, at: now) }
+            announceSegments()
+            if let complete { admit(complete, for: id) }
         } catch {
             if let load = uploads.giveUp(chunk.token, of: client) {
-                refuse(load, error, for: client, at: now)
+                refuse(load, error, for: client)
             }
         }
         if let bytes = uploads.dueAcknowledgment(of: client) {
-            send(.toClient(.taken(bytes)), to: id, at: now)
+            send(.toClient(.taken(bytes)), to: id)
         }
     }
 
-    private mutating func admit(_ upload: UploadSessions.Complete, for id: UInt64, at now: Instant)
-    {
+    private mutating func admit(_ upload: UploadSessions.Complete, for id: UInt64) {
         var load = upload.load
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
-        expectChunks(upload.load, for: id, at: now)
+        expectChunks(upload.load, for: id)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
         let format = upload.block.format(length: Int(load.uploadBytes))
         // On admin/, an upload with an explicit key is stored under that key.
@@ -341,7 +339,7 @@ extension Coordinator {
             // As for other commands, no name means the default cache, whatever the profile says.
             unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
             let terms = resolve(unnamed, isUpload: true).terms
-            return handle(.put(ClientID(id), load, terms, reference, format), at: now)
+            return handle(.put(ClientID(id), load, terms, reference, format))
         }
         if peers[id]?.listener == .web {
             load.image.context.profile = configuration.untrustedProfile
@@ -349,13 +347,13 @@ extension Coordinator {
         let resolved = resolve(load, isUpload: true)
         let event = SchedulerEvent.loadUpload(
             ClientID(id), resolved.load, resolved.terms, reference, format)
-        handle(event, at: now)
+        handle(event)
     }
 
     /// Aborts uploads that timed out.
-    mutating func expireUploads(at now: Instant) {
+    mutating func expireUploads() {
         for upload in uploads.expire(at: now) {
-            refuse(upload.load, upload.error, for: upload.client, at: now)
+            refuse(upload.load, upload.error, for: upload.client)
         }
         watchUploads()
     }
@@ -365,30 +363,28 @@ extension Coordinator {
     }
 
     /// Rejects a load that the scheduler never saw; if it was resent, a reply is still to come.
-    mutating func refuse(
-        _ load: LoadRequest, _ error: ImageError, for client: ClientID, at now: Instant
-    ) {
+    mutating func refuse(_ load: LoadRequest, _ error: ImageError, for client: ClientID) {
         guard !scheduler.hasLive(load.token, of: client) else { return }
         let reply = Reply(token: load.token, outcome: .failure(error))
-        send(.toClient(.reply(reply)), to: client.value, at: now)
-        log(RequestRecord(load, reply), at: now)
+        send(.toClient(.reply(reply)), to: client.value)
+        log(RequestRecord(load, reply))
     }
 
-    mutating func free(_ blocks: [BlockID], at now: Instant) {
+    mutating func free(_ blocks: [BlockID]) {
         for block in blocks {
             arena.free(block)
             uploads.freed(block)
         }
-        announceSegments(at: now)
+        announceSegments()
     }
 
-    private mutating func announceSegments(at now: Instant) {
+    private mutating func announceSegments() {
         let changes = arena.drainAnnouncements()
         if !changes.opened.isEmpty {
-            handle(.segmentsOpened(.coordinator, changes.opened), at: now)
+            handle(.segmentsOpened(.coordinator, changes.opened))
         }
         if !changes.closed.isEmpty {
-            handle(.segmentsClosed(.coordinator, changes.closed), at: now)
+            handle(.segmentsClosed(.coordinator, changes.closed))
         }
     }
 }
