@@ -23,25 +23,26 @@ extension Coordinator {
             counters.malformedMessages += 1
             return .other
         }
+        socket.sender = sender
         var kind: MessageKind?
         do throws(WireError) {
             let header = try socket.frames.header()
             kind = header.kind
             switch socket.listener {
             case .front, .web, .admin:
-                defer { sendAnswers(to: sender, socket) }
-                if header.kind == .load, answerAgain(sender, socket) { return .hit }
+                defer { sendAnswers(socket) }
+                if header.kind == .load, answerAgain(socket) { return .hit }
                 if header.kind == .loads {
-                    return .loads(try receiveLoads(from: sender, socket))
+                    return .loads(try receiveLoads(socket))
                 }
-                try receive(header.kind, from: sender, socket)
+                try receive(header.kind, socket)
             case .back:
                 let message = try socket.frames.workerMessage(header.kind, &decoder)
-                try receive(message, from: sender, socket)
+                try receive(message, socket)
             }
         } catch {
             guard case .unsupportedVersion = error else {
-                refuse(error, kind, sender, socket)
+                refuse(error, kind, socket)
                 return .other
             }
             logMalformed(error, socket)
@@ -51,19 +52,15 @@ extension Coordinator {
     }
 
     /// Decodes and handles a client's message of this kind on the regular path.
-    mutating func receive(
-        _ kind: MessageKind, from sender: RoutingID, _ socket: ListenerSocket
-    ) throws(WireError) {
+    mutating func receive(_ kind: MessageKind, _ socket: ListenerSocket) throws(WireError) {
         let message = try socket.frames.clientMessage(kind, &decoder)
-        try receive(message, from: sender, socket)
+        try receive(message, socket)
     }
 
-    mutating func refuse(
-        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    mutating func refuse(_ error: WireError, _ kind: MessageKind?, _ socket: ListenerSocket) {
         logMalformed(error, socket)
-        guard let id = peers.id(at: socket.listener, sender) else {
-            return refuseUnknown(error, sender, socket)
+        guard let id = session(at: socket) else {
+            return refuseUnknown(error, socket)
         }
         switch socket.listener {
         case .front, .web, .admin:
@@ -95,13 +92,10 @@ extension Coordinator {
     }
 
     /// Rejects an incompatible peer, without guarantee of delivery.
-    private mutating func refuseUnknown(
-        _ error: WireError, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    private mutating func refuseUnknown(_ error: WireError, _ socket: ListenerSocket) {
         // Never answer a version rejection, so that two peers can't answer each other forever.
         if case .versionRefused = error { return }
-        notify(
-            socket.listener.refusal(error.imageError, Self.token(of: error)), sender, socket)
+        notify(socket.listener.refusal(error.imageError, Self.token(of: error)), socket)
     }
 
     static func token(of error: WireError) -> Token? {
@@ -111,18 +105,18 @@ extension Coordinator {
     // MARK: - Clients
 
     private mutating func receive(
-        _ message: ClientMessage, from sender: RoutingID, _ socket: ListenerSocket
+        _ message: ClientMessage, _ socket: ListenerSocket
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, socket)
+            return welcome(hello, socket)
         }
-        guard let id = peers.id(at: socket.listener, sender) else {
-            if case .goodbye = message, partings.remove(sender) != nil { return }
+        guard let id = session(at: socket) else {
+            if case .goodbye = message, partings.remove(socket.sender) != nil { return }
             // Memory hits that the client used before it disconnected still count.
-            if case .used(let used) = message, partings.contains(sender) {
+            if case .used(let used) = message, partings.contains(socket.sender) {
                 return handle(.used(used))
             }
-            return notify(.toClient(.helloRequired), sender, socket)
+            return notify(.toClient(.helloRequired), socket)
         }
         let client = ClientID(id)
         replacementAskers.remove(id)
@@ -228,12 +222,10 @@ extension Coordinator {
         send(.toClient(.draining(count)), to: `operator`)
     }
 
-    private mutating func welcome(
-        _ hello: ClientHello, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    private mutating func welcome(_ hello: ClientHello, _ socket: ListenerSocket) {
         var hello = hello
-        guard isLetIn(hello.secret.take(), sender, socket),
-            let id = begin(.client(hello), sender, socket)
+        guard isLetIn(hello.secret.take(), socket),
+            let id = begin(.client(hello), socket)
         else { return }
         let joined = SchedulerEvent.clientJoined(
             ClientID(id), hello.incarnation, process: peers[id]?.process)
@@ -249,13 +241,13 @@ extension Coordinator {
     // MARK: - Workers
 
     private mutating func receive(
-        _ message: WorkerMessage, from sender: RoutingID, _ socket: ListenerSocket
+        _ message: WorkerMessage, _ socket: ListenerSocket
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, socket)
+            return welcome(hello, socket)
         }
-        guard let id = peers.id(at: socket.listener, sender) else {
-            return notify(.toWorker(.helloRequired), sender, socket)
+        guard let id = session(at: socket) else {
+            return notify(.toWorker(.helloRequired), socket)
         }
         let worker = WorkerID(id)
         switch message {
@@ -281,13 +273,11 @@ extension Coordinator {
         }
     }
 
-    private mutating func welcome(
-        _ hello: WorkerHello, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    private mutating func welcome(_ hello: WorkerHello, _ socket: ListenerSocket) {
         var hello = hello
         guard case .back(let name) = socket.listener, let pool = pools.id(of: name),
-            isLetIn(hello.secret.take(), sender, socket),
-            let id = begin(.worker(pool, hello), sender, socket)
+            isLetIn(hello.secret.take(), socket),
+            let id = begin(.worker(pool, hello), socket)
         else { return }
         logExcess(of: hello, in: pools[pool])
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id)
@@ -320,26 +310,27 @@ extension Coordinator {
 
     // MARK: - Sessions
 
+    /// The session of the last message's sender, if it has one.
+    func session(at socket: ListenerSocket) -> UInt64? {
+        peers.id(at: socket.listener, socket.sender)
+    }
+
     /// Returns whether a hello presents its listener's secret; the secret is not stored. A rejected
     /// peer is answered, and its connection is closed like one that never says hello.
-    private mutating func isLetIn(
-        _ shown: ListenerSecret?, _ sender: RoutingID, _ socket: ListenerSocket
-    ) -> Bool {
+    private mutating func isLetIn(_ shown: ListenerSecret?, _ socket: ListenerSocket) -> Bool {
         guard let error = authenticator.refusal(of: shown, at: socket.listener) else {
             return true
         }
         logRefused(
             "hello without the secret of its listener refused",
             ["listener": .string(socket.listener.name)])
-        notify(socket.listener.refusal(error), sender, socket)
+        notify(socket.listener.refusal(error), socket)
         return false
     }
 
     /// Begins a session for a `Hello`. A second one on the same connection replaces the first; a
     /// hello from a connection that has closed by now is ignored.
-    private mutating func begin(
-        _ role: Peer.Role, _ sender: RoutingID, _ socket: ListenerSocket
-    ) -> UInt64? {
+    private mutating func begin(_ role: Peer.Role, _ socket: ListenerSocket) -> UInt64? {
         // The connection may be newer than the last look at the monitor, whose event always
         // precedes its first message.
         drainMonitor(socket)
@@ -351,7 +342,7 @@ extension Coordinator {
         }
         // Descriptor numbers are reused immediately, and a connection has only one session.
         if let older = peers.id(at: socket.listener, connection) { end(older) }
-        if let older = peers.id(at: socket.listener, sender) { end(older) }
+        if let older = session(at: socket) { end(older) }
         let process = socket.connections.process(of: connection)
         if case .worker(_, let hello) = role,
             !makeWay(for: process, hello, at: socket.listener)
@@ -359,11 +350,11 @@ extension Coordinator {
             return nil
         }
         if let refusal = socket.beginSession(connection) {
-            refuse(refusal, sender, socket)
+            refuse(refusal, socket)
             return nil
         }
         return peers.insert(
-            listener: socket.listener, routing: sender, connection: connection, role: role,
+            listener: socket.listener, routing: socket.sender, connection: connection, role: role,
             process: process)
     }
 
@@ -386,9 +377,7 @@ extension Coordinator {
 
     /// Rejects a session because of a limit. The connection is closed some time later, so that the
     /// answer arrives.
-    private mutating func refuse(
-        _ refusal: ConnectionLedger.Refusal, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    private mutating func refuse(_ refusal: ConnectionLedger.Refusal, _ socket: ListenerSocket) {
         let error =
             switch refusal {
             case .processIsFull(let count):
@@ -398,16 +387,14 @@ extension Coordinator {
             case .listenerIsFull(let count):
                 ImageError.busy("the listener has reached the limit of \(count) connections")
             }
-        notify(socket.listener.refusal(error), sender, socket)
+        notify(socket.listener.refusal(error), socket)
     }
 
     /// Sends a message to a peer without a session, without guarantee of delivery: further messages
     /// are answered again.
-    mutating func notify(
-        _ message: Outbox.Message, _ sender: RoutingID, _ socket: ListenerSocket
-    ) {
+    mutating func notify(_ message: Outbox.Message, _ socket: ListenerSocket) {
         guard let encoded = try? encode(message) else { return }
-        _ = try? socket.send(encoded, from: encoder, to: sender)
+        _ = try? socket.send(encoded, from: encoder, to: socket.sender)
     }
 
     /// Ends a session and withdraws its requests.

@@ -12,6 +12,8 @@ final class ListenerSocket {
     private var monitor: SocketMonitor
     /// The message that was received last.
     var frames = RoutedFrames()
+    /// The sender of that message.
+    var sender = RoutingID(rawValue: 0)
     var connections: ConnectionLedger
     /// Connections that were not accepted: closed immediately, or rejected at their hello.
     private(set) var refusedConnections: UInt64 = 0

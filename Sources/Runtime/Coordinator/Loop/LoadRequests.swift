@@ -17,11 +17,7 @@ extension Coordinator {
         // Hits get a voucher at the first request: a client that cycles through many images may
         // find each memo replaced when it asks again.
         if !inChunks {
-            if learn(request, resolved, socket), let sender = socket.frames.sender,
-                answerAgain(sender, socket)
-            {
-                return
-            }
+            if learn(request, resolved, socket), answerAgain(socket) { return }
             if answerOnce(request, resolved, from: id, socket) { return }
         }
         handle(.load(client, resolved.load, resolved.terms))
@@ -56,32 +52,30 @@ extension Coordinator {
 extension Coordinator {
     /// Handles each load of a batch as if it had arrived alone, in order; hits are answered
     /// together. An error affects only its own load. Returns the number of loads.
-    mutating func receiveLoads(
-        from sender: RoutingID, _ socket: ListenerSocket
-    ) throws(WireError) -> Int {
+    mutating func receiveLoads(_ socket: ListenerSocket) throws(WireError) -> Int {
         // One answer suffices for a peer without a session.
-        guard peers.id(at: socket.listener, sender) != nil else {
-            notify(.toClient(.helloRequired), sender, socket)
+        guard session(at: socket) != nil else {
+            notify(.toClient(.helloRequired), socket)
             return 1
         }
         let count = try socket.frames.openBatch()
         var isNonsenseReported = false
         for place in 0..<count {
             socket.frames.turn(to: place)
-            if answerAgain(sender, socket) { continue }
+            if answerAgain(socket) { continue }
             do throws(WireError) {
-                try receive(.load, from: sender, socket)
+                try receive(.load, socket)
             } catch {
                 // Errors that can't be attributed to a load are answered once, however many there
                 // are.
                 let isNonsense = Self.token(of: error) == nil
                 if !isNonsense || !isNonsenseReported {
-                    refuse(error, .load, sender, socket)
+                    refuse(error, .load, socket)
                 }
                 isNonsenseReported = isNonsenseReported || isNonsense
             }
             // The session may have ended: a client that doesn't read loses it.
-            guard peers.id(at: socket.listener, sender) != nil else { break }
+            guard session(at: socket) != nil else { break }
         }
         return count
     }

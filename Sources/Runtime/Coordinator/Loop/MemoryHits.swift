@@ -9,11 +9,11 @@ extension Coordinator {
     /// Answers a `Load` whose bytes were answered by a hit before. Returns `false`, without side
     /// effects, if it must take the regular path. The answer is sent together with others of the
     /// same message (`sendAnswers`).
-    mutating func answerAgain(_ sender: RoutingID, _ socket: ListenerSocket) -> Bool {
+    mutating func answerAgain(_ socket: ListenerSocket) -> Bool {
         // Operators read entries by key, so the same bytes are another load there.
         guard socket.listener != .admin,
             let (hit, token) = socket.find(in: hitMemos[socket.listener]),
-            let id = peers.id(at: socket.listener, sender), peers.takesReferences(id),
+            let id = session(at: socket), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
         let isAdded = answers.add(token, hit.reply.span.bytes)
@@ -22,31 +22,29 @@ extension Coordinator {
     }
 
     /// Sends the collected answers to a client.
-    mutating func sendAnswers(to sender: RoutingID, _ socket: ListenerSocket) {
+    mutating func sendAnswers(_ socket: ListenerSocket) {
         guard !answers.isEmpty else { return }
         defer { answers.removeAll() }
-        guard let id = peers.id(at: socket.listener, sender) else { return }
+        guard let id = session(at: socket) else { return }
         // Queued messages must be sent first.
         func hasRoom() -> Bool { peers[id]?.outbox.isEmpty == true }
         let isBatch = answers.count > 1 && peers.takesBatches(id)
-        if isBatch, hasRoom(), sendBatch(to: sender, socket) { return }
-        for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, to: sender, socket) {
+        if isBatch, hasRoom(), sendBatch(socket) { return }
+        for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, socket) {
             keepAnswer(index, for: id)
         }
     }
 
-    private mutating func sendBatch(to sender: RoutingID, _ socket: ListenerSocket) -> Bool {
+    private mutating func sendBatch(_ socket: ListenerSocket) -> Bool {
         let outcome = try? answers.withMessage { (byteCount, fill) throws(ZMQError) in
-            try socket.send(.replies, byteCount: byteCount, to: sender, fill: fill)
+            try socket.send(.replies, byteCount: byteCount, to: socket.sender, fill: fill)
         }
         return outcome == .sent
     }
 
-    private borrowing func sendAnswer(
-        _ index: Int, to sender: RoutingID, _ socket: ListenerSocket
-    ) -> Bool {
+    private borrowing func sendAnswer(_ index: Int, _ socket: ListenerSocket) -> Bool {
         answers.body(at: index).withUnsafeBytes { body in
-            let outcome = try? socket.send(.reply, byteCount: body.count, to: sender) {
+            let outcome = try? socket.send(.reply, byteCount: body.count, to: socket.sender) {
                 $0.copyMemory(from: body)
             }
             return outcome == .sent
