@@ -136,7 +136,8 @@ struct LiveRequest: SlotMapElement {
     /// The part of the request that its work depends on.
     func subscriber(_ id: ID) -> Subscriber {
         Subscriber(
-            id: id, request: admitted, replaced: refreshing?.tiers ?? .none, interests: interests)
+            id: id, request: admitted, replaced: refreshing?.tiers ?? .none, missed: missed,
+            interests: interests)
     }
 
     /// A request with a cached image receives no partial images or header.

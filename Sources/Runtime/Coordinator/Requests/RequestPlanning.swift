@@ -104,9 +104,8 @@ extension Scheduler {
 
     /// Waits for the result made from these bytes.
     private func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
-        let missed = requests[id].missed
         wait(id) { subscriber, urgency throws(ImageError) in
-            try workGraph.join(subscriber, of: origin, urgency, missed: missed)
+            try workGraph.join(subscriber, of: origin, urgency)
         }
     }
 

@@ -149,9 +149,7 @@ struct Originals: Sendable {
 // Subscribers' requests to a source other than pixels: stores and progress.
 extension WorkGraph {
     /// Registers the requests of a subscriber that joined a result.
-    func notifySource(
-        of node: ResultNode.ID, about subscriber: Subscriber, _ missed: MissedTiers
-    ) {
+    func notifySource(of node: ResultNode.ID, about subscriber: Subscriber) {
         guard let source = results[node].source, sources.contains(source) else { return }
         let (request, interests) = (subscriber.request, subscriber.interests)
         if !interests.isEmpty, !sources[source].hasListeners {
@@ -166,7 +164,7 @@ extension WorkGraph {
             of: source, by: request, waitsForDisk: request.waitsForStores,
             storing: request.plan.includes(.storeOriginal)
                 ? request.plan.originalStoreTiers : .none,
-            missed: missed.original(of: request))
+            missed: subscriber.missed.original(of: request))
     }
 
     /// Registers the requests of an overlay, whose original is stored like that of an image.

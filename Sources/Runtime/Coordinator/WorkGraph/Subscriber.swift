@@ -8,6 +8,8 @@ struct Subscriber: Sendable {
     let request: AdmittedRequest
     /// Tiers with an entry under the result's key that the result is to replace.
     let replaced: CacheTypes
+    /// Tiers that were queried and missed.
+    let missed: MissedTiers
     /// Notifications wanted before the image is complete.
     let interests: Interests
 

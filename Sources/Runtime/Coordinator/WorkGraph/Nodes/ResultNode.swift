@@ -165,23 +165,23 @@ extension WorkGraph {
     /// Joins the result in production from these bytes, or starts it. Throws if it can't be
     /// started.
     func join(
-        _ subscriber: Subscriber, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
+        _ subscriber: Subscriber, of origin: ByteSource, _ urgency: Urgency
     ) throws(ImageError) -> Place {
         let name = subscriber.request.result(of: origin)
         if let node = results.first(under: name) {
             shared.counters.coalesced.results += 1
-            let place = sit(subscriber, at: node, urgency, missed)
+            let place = sit(subscriber, at: node, urgency)
             propagate(node)
             return place
         }
         if let error = refusal(toMake: name, of: subscriber.request) { throw error }
         let node = results.insert(ResultNode(name: name, for: subscriber))
-        let place = sit(subscriber, at: node, urgency, missed)
+        let place = sit(subscriber, at: node, urgency)
         joinOverlays(node, from: subscriber.id, urgency)
         if let canvas = results[node].canvas {
             paint(node, canvas)
         } else {
-            obtainPixels(of: node, for: subscriber, missed)
+            obtainPixels(of: node, for: subscriber)
         }
         return place
     }
@@ -189,9 +189,7 @@ extension WorkGraph {
     /// Whether a result is being produced from these bytes and the given tiers have missed.
     func isMaking(
         _ request: AdmittedRequest, of origin: ByteSource, afterAsking tiers: CacheTypes
-    )
-        -> Bool
-    {
+    ) -> Bool {
         // Without results, the name isn't even computed.
         guard results.count > 0, let node = results.first(under: request.result(of: origin)) else {
             return false
@@ -200,23 +198,21 @@ extension WorkGraph {
     }
 
     private func sit(
-        _ subscriber: Subscriber, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
+        _ subscriber: Subscriber, at node: ResultNode.ID, _ urgency: Urgency
     ) -> Place {
         let seat = results[node].consumers.join(subscriber, urgency)
         results[node].policy.unite(subscriber.storePolicy)
-        results[node].knownMissing.formUnion(missed.result)
+        results[node].knownMissing.formUnion(subscriber.missed.result)
         if results[node].exists {
             leaveOverlays(subscriber.id)
             waitsForSpace(node, true)
         }
-        notifySource(of: node, about: subscriber, missed)
+        notifySource(of: node, about: subscriber)
         return .result(Need(node: node, seat: seat))
     }
 
     /// Joins the decode of the pixels that the result needs, or starts one.
-    private func obtainPixels(
-        of node: ResultNode.ID, for subscriber: Subscriber, _ missed: MissedTiers
-    ) {
+    private func obtainPixels(of node: ResultNode.ID, for subscriber: Subscriber) {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
         let decode =
@@ -230,7 +226,7 @@ extension WorkGraph {
             propagate(decode)
         }
         results[node].source = decodes[decode].source
-        notifySource(of: node, about: subscriber, missed)
+        notifySource(of: node, about: subscriber)
         if case .decoded = decodes[decode].state { usePixels(node) }
     }
 }
