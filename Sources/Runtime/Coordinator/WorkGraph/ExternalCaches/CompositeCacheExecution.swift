@@ -402,8 +402,7 @@ extension JobResult {
         switch self {
         case .hit: .hits
         case .miss: .misses
-        case .stored, .entry, .entries, .validity, .fetched, .decoded, .transformed, .failed:
-            .writes
+        default: .writes
         }
     }
 }
