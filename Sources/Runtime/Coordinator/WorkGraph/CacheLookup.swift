@@ -3,7 +3,7 @@ import Model
 /// One query for a result's key, shared by all subscribers that query the same tiers.
 struct LookupNode: Node {
     typealias Provider = LookupNode
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<LookupNode>> { \.lookups }
+    static func table(of graph: WorkGraph) -> NodeTable<LookupNode> { graph.lookups }
 
     /// The query; equal queries are coalesced.
     let query: QueryWork
@@ -83,7 +83,7 @@ extension WorkGraph {
 /// One query to external caches for the freshness of an image that is stale here.
 struct ValidityNode: Node {
     typealias Provider = ValidityNode
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<ValidityNode>> { \.validities }
+    static func table(of graph: WorkGraph) -> NodeTable<ValidityNode> { graph.validities }
 
     /// Identifies the image that the subscribers have.
     struct Key: Hashable, Sendable {

@@ -27,11 +27,11 @@ final class WorkGraph {
     let variantDigest: @Sendable ([HTTPHeader]) -> String
 
     // Active nodes by kind.
-    var lookups = NodeTable<LookupNode>()
-    var validities = NodeTable<ValidityNode>()
-    var results = NodeTable<ResultNode>()
-    var decodes = NodeTable<DecodeNode>()
-    var sources = NodeTable<SourceNode>()
+    let lookups = NodeTable<LookupNode>()
+    let validities = NodeTable<ValidityNode>()
+    let results = NodeTable<ResultNode>()
+    let decodes = NodeTable<DecodeNode>()
+    let sources = NodeTable<SourceNode>()
     /// Serializations of results for the disk.
     var transcodes = SlotMap<TranscodeNode>()
     /// Partial images from the data received so far.

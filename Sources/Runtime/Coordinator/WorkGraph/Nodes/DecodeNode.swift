@@ -5,7 +5,7 @@ import Model
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no consumers left──► gone
 struct DecodeNode: ClosableNode {
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<DecodeNode>> { \.decodes }
+    static func table(of graph: WorkGraph) -> NodeTable<DecodeNode> { graph.decodes }
 
     enum State: Sendable {
         /// The source isn't available yet.

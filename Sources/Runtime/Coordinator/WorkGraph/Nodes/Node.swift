@@ -10,7 +10,8 @@ protocol Node: SlotMapElement where Named == Self {
     associatedtype Consumer: Sendable
     associatedtype Provider: Node
 
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<Self>> { get }
+    /// The table of all nodes of this kind.
+    static func table(of graph: WorkGraph) -> NodeTable<Self>
 
     /// The key of the work; nodes with equal keys may differ in other properties.
     var key: Key { get }
@@ -57,8 +58,8 @@ extension Node where Provider == Self {
 extension WorkGraph {
     /// An existing node.
     subscript<Kind: Node>(_ id: SlotID<Kind>) -> Kind {
-        get { self[keyPath: Kind.table][id] }
-        _modify { yield &self[keyPath: Kind.table][id] }
+        _read { yield Kind.table(of: self)[id] }
+        _modify { yield &Kind.table(of: self)[id] }
     }
 
     func link<Kind: Node>(
@@ -115,7 +116,7 @@ extension WorkGraph {
     /// Ends a node: abandons its job and releases its resources.
     func retire<Kind: Node>(_ id: SlotID<Kind>) {
         leaveProvider(of: id)
-        guard let node = self[keyPath: Kind.table].remove(id) else { return }
+        guard let node = Kind.table(of: self).remove(id) else { return }
         if let job = node.job { abandon(job) }
         node.releaseResources(in: self)
     }
@@ -204,8 +205,9 @@ extension WorkGraph {
     }
 }
 
-/// All nodes of a kind, by ID and by key.
-struct NodeTable<Kind: Node> {
+/// All nodes of a kind, by ID and by key. A reference type, so that code for all kinds of nodes
+/// neither copies the table nor a node that it reads.
+final class NodeTable<Kind: Node> {
     typealias ID = SlotID<Kind>
 
     private var nodes = SlotMap<Kind>()
@@ -236,7 +238,7 @@ struct NodeTable<Kind: Node> {
         index.first(under: key) { isMeant(nodes[$0]) }
     }
 
-    mutating func insert(_ node: Kind) -> ID {
+    func insert(_ node: Kind) -> ID {
         let key = node.key
         let id = nodes.insert(node)
         index.insert(id, under: key)
@@ -244,14 +246,14 @@ struct NodeTable<Kind: Node> {
     }
 
     /// Applies a change after which the node has another key.
-    mutating func rename(_ id: ID, _ change: (inout Kind) -> Void) {
+    func rename(_ id: ID, _ change: (inout Kind) -> Void) {
         index.remove(id, under: nodes[id].key)
         change(&nodes[id])
         index.insert(id, under: nodes[id].key)
     }
 
     /// Removes a node; returns `nil` if it was already removed.
-    mutating func remove(_ id: ID) -> Kind? {
+    func remove(_ id: ID) -> Kind? {
         guard let node = nodes.remove(id) else { return nil }
         index.remove(id, under: node.key)
         return node
@@ -260,7 +262,7 @@ struct NodeTable<Kind: Node> {
 
 extension NodeTable where Kind: ClosableNode {
     /// Closes a node: it stays, but can no longer be found by key.
-    mutating func close(_ id: ID) {
+    func close(_ id: ID) {
         guard !nodes[id].isClosed else { return }
         nodes[id].isClosed = true
         index.remove(id, under: nodes[id].key)

@@ -10,7 +10,7 @@ import Model
 ///
 /// From `delivering` on, the result exists and is stored even if no subscriber is left.
 struct ResultNode: ClosableNode {
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<ResultNode>> { \.results }
+    static func table(of graph: WorkGraph) -> NodeTable<ResultNode> { graph.results }
 
     enum State: Sendable {
         /// Waiting for a decode.

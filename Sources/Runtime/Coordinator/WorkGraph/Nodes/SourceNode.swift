@@ -11,7 +11,7 @@ import Model
 /// out. Requests that arrive meanwhile use it, so that no second GET is sent.
 struct SourceNode: Node {
     typealias Provider = SourceNode
-    static var table: ReferenceWritableKeyPath<WorkGraph, NodeTable<SourceNode>> { \.sources }
+    static func table(of graph: WorkGraph) -> NodeTable<SourceNode> { graph.sources }
 
     enum State: Sendable {
         /// A fetch, or a query of the original.
