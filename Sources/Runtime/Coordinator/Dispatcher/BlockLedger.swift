@@ -396,7 +396,7 @@ extension Dispatcher {
     }
 
     private func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
-        shared.counters.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
+        shared.counters.requeued += UInt64(jobs.unpark(atMost: count, where: isMeant))
     }
 
     /// Retries parked jobs if there was no release for a while; the cache may have made room by

@@ -51,7 +51,7 @@ final class Dispatcher {
     init(limits: DispatchLimits, _ shared: SharedState) {
         self.limits = limits
         self.shared = shared
-        jobs = JobTable(limits)
+        jobs = JobTable(limits, shared)
         roster = WorkerRoster(pools: limits.pools.all.count)
         lastReleases = limits.pools.all.map { _ in nil }
         ledger = BlockLedger(

@@ -59,7 +59,7 @@ extension Dispatcher {
         shared.actions.append(.cancelJob(worker, job.id))
         let isShared = job.kind == .cache || job.kind == .download
         let silence = isShared ? limits.sharedSilenceMilliseconds : limits.silenceMilliseconds
-        jobs.stop(job, at: now, alarm: now.adding(milliseconds: silence))
+        jobs.stop(job, alarm: now.adding(milliseconds: silence))
     }
 
     /// Removes a job and releases the blocks that it holds.
@@ -138,7 +138,7 @@ extension Dispatcher {
     }
 
     private func assign(_ next: StageQueue.Next, to worker: LiveWorker) {
-        guard let job = jobs.assign(next, to: worker.id, at: now) else { return }
+        guard let job = jobs.assign(next, to: worker.id) else { return }
         metrics.assigned(job.stage, since: job.waitingSince, at: now)
         shared.counters.assigned(job.stage)
         roster.gave(worker, as: job.share)

@@ -22,7 +22,7 @@ extension Dispatcher {
             result = .failed(error)
         }
         vacate(job)
-        jobs.finished(job, at: now)
+        jobs.finished(job)
         if let stoppedAt = job.stoppedAt {
             metrics.cancellations.answered(job.stage, since: stoppedAt, at: now)
         }
@@ -67,8 +67,8 @@ extension Dispatcher {
         switch decision(after: error, of: job, hasReaders: hasReaders) {
         case .end(let error): ended(job, error)
         case .again: lost(job)
-        case .waitForSpace: jobs.park(job, at: now)
-        case .retry(let delay): jobs.delay(job, delay, at: now)
+        case .waitForSpace: jobs.park(job)
+        case .retry(let delay): jobs.delay(job, delay)
         case .checkInput: inputLost(job, at: worker)
         case .blameProducer: inputForged(job)
         case .nextDecoder(let pool): move(job, to: pool)
@@ -162,7 +162,7 @@ extension Dispatcher {
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
     /// jobs.
     func requeue(_ job: ActiveJob, goesLast: Bool = false) {
-        jobs.requeue(job, goesLast: goesLast, at: now)
+        jobs.requeue(job, goesLast: goesLast)
         shared.counters.requeued += 1
     }
 
@@ -267,7 +267,7 @@ extension Dispatcher {
             if pool != PoolID(.decode) {
                 try checkRoom(in: pool, for: job.submission, claimed: job.inputBytes)
             }
-            jobs.move(job, to: pool, at: now)
+            jobs.move(job, to: pool)
         } catch {
             ended(job, error)
         }

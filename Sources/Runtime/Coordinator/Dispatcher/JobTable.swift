@@ -5,6 +5,7 @@ import Model
 /// A job changes state only here, together with its queue entry, the load of its stage, and its
 /// timer. Therefore a job is never in two states, and the loads match the jobs.
 struct JobTable {
+    private let shared: SharedState
     private let deadlines: PerStage<Int>
     private let severalEntriesMilliseconds: Int
     private let overdueMilliseconds: Int
@@ -27,7 +28,8 @@ struct JobTable {
     /// Jobs that are dropped when other jobs wait.
     private(set) var expendable: Set<JobID> = []
 
-    init(_ limits: DispatchLimits) {
+    init(_ limits: DispatchLimits, _ shared: SharedState) {
+        self.shared = shared
         deadlines = limits.jobMilliseconds
         severalEntriesMilliseconds = limits.severalEntriesMilliseconds
         overdueMilliseconds = limits.overdueMilliseconds
@@ -47,6 +49,9 @@ struct JobTable {
         }
         externalCaches = limits.pools.workers.filter(limits.pools.isExternalCache).map(\.index)
     }
+
+    /// The time of the current event.
+    private var now: Instant { shared.now }
 
     // MARK: - Lookup
 
@@ -131,7 +136,7 @@ struct JobTable {
         }
     }
 
-    mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
+    mutating func assign(_ next: StageQueue.Next, to worker: WorkerID)
         -> ActiveJob?
     {
         guard let job = jobs[next.job] else { return nil }
@@ -159,7 +164,7 @@ struct JobTable {
     // MARK: - Running jobs
 
     /// Records that a worker finished the job, successfully or not.
-    mutating func finished(_ job: ActiveJob, at now: Instant) {
+    mutating func finished(_ job: ActiveJob) {
         loads[job.load].finished(job.spec.cost, at: now)
     }
 
@@ -167,7 +172,7 @@ struct JobTable {
     mutating func vacated(_ job: ActiveJob) { queues[job.pool.index].ended(job) }
 
     /// Records that the worker was told to stop and must answer before `alarm`.
-    mutating func stop(_ job: ActiveJob, at now: Instant, alarm: Instant) {
+    mutating func stop(_ job: ActiveJob, alarm: Instant) {
         job.stoppedAt = now
         setAlarm(job, at: alarm)
     }
@@ -194,30 +199,29 @@ struct JobTable {
 
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
     /// jobs.
-    mutating func requeue(_ job: ActiveJob, goesLast: Bool = false, at now: Instant) {
-        requeue(job, at: now) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
+    mutating func requeue(_ job: ActiveJob, goesLast: Bool = false) {
+        requeue(job) { goesLast ? $0.enterLast($1) : $0.putBack($1) }
     }
 
     private mutating func requeue(
-        _ job: ActiveJob, at now: Instant,
-        _ stand: (inout StageQueue, ActiveJob) -> StageQueue.Ticket
+        _ job: ActiveJob, _ stand: (inout StageQueue, ActiveJob) -> StageQueue.Ticket
     ) {
-        setAside(job, .queued, at: now)
+        setAside(job, .queued)
         job.attempt += 1
         job.ticket = stand(&queues[job.pool.index], job)
     }
 
     /// Moves a job to another pool after its worker declined it. It goes to the end of that queue
     /// because it hasn't used any of that pool's capacity.
-    mutating func move(_ job: ActiveJob, to pool: PoolID, at now: Instant) {
+    mutating func move(_ job: ActiveJob, to pool: PoolID) {
         claims[job.pool.index] -= job.inputBytes
         claims[pool.index] += job.inputBytes
         job.pool = pool
-        requeue(job, at: now) { $0.enter($1) }
+        requeue(job) { $0.enter($1) }
     }
 
     /// Makes a job that was at a worker wait for something other than a worker.
-    mutating func setAside(_ job: ActiveJob, _ place: ActiveJob.Place, at now: Instant) {
+    mutating func setAside(_ job: ActiveJob, _ place: ActiveJob.Place) {
         if !job.isWaiting { loads[job.load].enter(job) }
         job.place = place
         job.waitingSince = now
@@ -225,22 +229,20 @@ struct JobTable {
     }
 
     /// Parks a job that found no space.
-    mutating func park(_ job: ActiveJob, at now: Instant) {
-        setAside(job, .parked, at: now)
+    mutating func park(_ job: ActiveJob) {
+        setAside(job, .parked)
         parked.append(job.id, at: now)
     }
 
     /// Retries up to `count` parked jobs that match the predicate. Returns the number of retried
     /// jobs.
-    mutating func unpark(
-        atMost count: Int, at now: Instant, where isMeant: (ActiveJob) -> Bool
-    ) -> Int {
+    mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) -> Int {
         var room = count
         for id in parked.removeAll() {
             guard let job = jobs[id], job.place == .parked else { continue }
             if room > 0, isMeant(job) {
                 room -= 1
-                requeue(job, at: now)
+                requeue(job)
             } else {
                 parked.putBack(id)
             }
@@ -250,8 +252,8 @@ struct JobTable {
     }
 
     /// Delays a failed transfer until its retry.
-    mutating func delay(_ job: ActiveJob, _ delay: RetryDelay, at now: Instant) {
-        setAside(job, .delayed(delay), at: now)
+    mutating func delay(_ job: ActiveJob, _ delay: RetryDelay) {
+        setAside(job, .delayed(delay))
         job.retries += 1
         job.stoppedAt = nil
         setAlarm(job, at: delay.until)

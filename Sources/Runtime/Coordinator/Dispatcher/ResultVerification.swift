@@ -204,7 +204,7 @@ extension Dispatcher {
     func inputLost(_ job: ActiveJob, at worker: WorkerID) {
         guard let input = untrustedInput(of: job) else { return lost(job) }
         guard job.kind == .cache else {
-            jobs.setAside(job, .disputed, at: now)
+            jobs.setAside(job, .disputed)
             return look(at: input, of: job, accuser: worker)
         }
         let producer = job.inputs[input].worker
