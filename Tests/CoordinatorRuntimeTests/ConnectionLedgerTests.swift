@@ -42,7 +42,9 @@ import Testing
         #expect(ledger.current(4) == nil)
         let connections = try (0..<4).map { try #require(ledger.current(Int32($0))) }
         let refusals = connections.map { ledger.beginSession($0) }
-        #expect(refusals == [nil, nil, .processIsFull(2), .processIsFull(2)])
+        let full = ImageError.busy(
+            "this process has reached the limit of 2 connections; share a connection")
+        #expect(refusals == [nil, nil, full, full])
         for descriptor in 5..<9 as Range<Int32> {
             #expect(ledger.accepted(descriptor, at: start), "of an unknown process")
             let connection = try #require(ledger.current(descriptor))
@@ -62,7 +64,8 @@ import Testing
         #expect(!ledger.accepted(max, at: start))
         #expect(ledger.count == Int(max))
         let connections = try (0..<3).map { try #require(ledger.current(Int32($0))) }
-        #expect(connections.map { ledger.beginSession($0) } == [nil, nil, .listenerIsFull(2)])
+        let full = ImageError.busy("the listener has reached the limit of 2 connections")
+        #expect(connections.map { ledger.beginSession($0) } == [nil, nil, full])
         #expect(ledger.beginSession(connections[0]) == nil, "it has one")
         ledger.endSession(connections[0], at: start)
         #expect(ledger.beginSession(connections[2]) == nil)
@@ -136,7 +139,7 @@ private final class Held {
         ledger.current(descriptor)
     }
 
-    func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
+    func beginSession(_ connection: ConnectionLedger.Connection) -> ImageError? {
         ledger.beginSession(connection)
     }
 

@@ -264,7 +264,7 @@ extension Coordinator {
             }
             let received = try receive(from: socket)
             if budget.isSpent(afterLong: !received.isHit) { return true }
-            left -= received.count
+            left -= received.weight
         }
         return false
     }

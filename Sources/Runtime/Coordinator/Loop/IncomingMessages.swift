@@ -5,23 +5,13 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    enum Received {
-        /// A hit that was answered on the fast path.
-        case hit
-        case other
-        /// A batch of this many loads.
-        case loads(Int)
-
-        /// Its weight in the budget of a turn.
-        var count: Int { if case .loads(let count) = self { count } else { 1 } }
-        var isHit: Bool { if case .hit = self { true } else { false } }
-    }
-
-    /// Handles the message that `socket` has just received.
-    mutating func receive(from socket: ListenerSocket) throws -> Received {
+    /// Handles the message that `socket` has just received. Returns its weight in the budget of a
+    /// turn, which is the number of its loads if it is a batch, and whether it was a hit that was
+    /// answered on the fast path.
+    mutating func receive(from socket: ListenerSocket) throws -> (weight: Int, isHit: Bool) {
         guard let sender = socket.frames.sender else {
             counters.malformedMessages += 1
-            return .other
+            return (1, false)
         }
         socket.sender = sender
         var kind: MessageKind?
@@ -31,9 +21,9 @@ extension Coordinator {
             switch socket.listener {
             case .front, .web, .admin:
                 defer { sendAnswers(socket) }
-                if header.kind == .load, answerAgain(socket) { return .hit }
+                if header.kind == .load, answerAgain(socket) { return (1, true) }
                 if header.kind == .loads {
-                    return .loads(try receiveLoads(socket))
+                    return (try receiveLoads(socket), false)
                 }
                 try receive(header.kind, socket)
             case .back:
@@ -43,12 +33,12 @@ extension Coordinator {
         } catch {
             guard case .unsupportedVersion = error else {
                 refuse(error, kind, socket)
-                return .other
+                return (1, false)
             }
             logMalformed(error, socket)
             try socket.refuseVersion(of: sender)
         }
-        return .other
+        return (1, false)
     }
 
     /// Decodes and handles a client's message of this kind on the regular path.
@@ -233,7 +223,7 @@ extension Coordinator {
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
             epoch: epoch, window: window, chunkWindow: UInt32(MessageLimits.chunkWindowBytes),
-            voucherWords: socket.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
+            voucherWords: socket.listener.isOfClients ? UInt32(vouchers.words) : 0,
             clock: .now(), loadsMax: UInt32(MessageLimits.batchMax))
         send(.toClient(.welcome(welcome)), to: id)
     }
@@ -350,7 +340,8 @@ extension Coordinator {
             return nil
         }
         if let refusal = socket.beginSession(connection) {
-            refuse(refusal, socket)
+            // The connection is closed some time later, so that the answer arrives.
+            notify(socket.listener.refusal(refusal), socket)
             return nil
         }
         return peers.insert(
@@ -373,21 +364,6 @@ extension Coordinator {
                 ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))])
             return false
         }
-    }
-
-    /// Rejects a session because of a limit. The connection is closed some time later, so that the
-    /// answer arrives.
-    private mutating func refuse(_ refusal: ConnectionLedger.Refusal, _ socket: ListenerSocket) {
-        let error =
-            switch refusal {
-            case .processIsFull(let count):
-                ImageError.busy(
-                    "this process has reached the limit of \(count) connections; share a connection"
-                )
-            case .listenerIsFull(let count):
-                ImageError.busy("the listener has reached the limit of \(count) connections")
-            }
-        notify(socket.listener.refusal(error), socket)
     }
 
     /// Sends a message to a peer without a session, without guarantee of delivery: further messages

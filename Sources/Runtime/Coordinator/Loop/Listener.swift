@@ -65,7 +65,8 @@ enum Listener: Hashable {
         return .toClient(.refused(error, token))
     }
 
-    /// Whether clients connect here, with any permissions.
+    /// Whether clients connect here, with any permissions. They may repeat answers; operators may
+    /// not, because their commands must take effect.
     var isOfClients: Bool { self == .front || self == .web }
 }
 

@@ -104,7 +104,7 @@ final class ListenerSocket {
     // MARK: - Sessions
 
     /// Begins the session of a connection, unless the limits are reached.
-    func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
+    func beginSession(_ connection: ConnectionLedger.Connection) -> ImageError? {
         let refusal = connections.beginSession(connection)
         if refusal != nil { refusedConnections += 1 }
         return refusal
@@ -237,14 +237,6 @@ struct ConnectionLedger {
         let ordinal: UInt64
     }
 
-    /// The reason why a connection gets no session.
-    enum Refusal: Hashable {
-        /// Its process has reached its limit.
-        case processIsFull(Int)
-        /// The listener has reached its limit.
-        case listenerIsFull(Int)
-    }
-
     private struct Entry {
         let ordinal: UInt64
         let process: ProcessID?
@@ -303,13 +295,16 @@ struct ConnectionLedger {
     var hasSilent: Bool { open.count > sessionsOf.count }
 
     /// Begins a session for a connection, or returns why it can't.
-    mutating func beginSession(_ connection: Connection) -> Refusal? {
+    mutating func beginSession(_ connection: Connection) -> ImageError? {
         guard let entry = entry(connection), !entry.hasSession else { return nil }
         guard sessionsOf[entry.process] < limits.sessionsPerProcessMax else {
-            return .processIsFull(limits.sessionsPerProcessMax)
+            return .busy(
+                "this process has reached the limit of \(limits.sessionsPerProcessMax) "
+                    + "connections; share a connection")
         }
         guard sessionsOf.count < limits.sessionsMax else {
-            return .listenerIsFull(limits.sessionsMax)
+            return .busy(
+                "the listener has reached the limit of \(limits.sessionsMax) connections")
         }
         open[connection.descriptor]?.hasSession = true
         sessionsOf.add(entry.process)

@@ -192,7 +192,7 @@ final class VoucherFiles {
     /// Creates the files and withdraws the vouchers of previous coordinators. Called with the
     /// runtime directory locked and before any client is served.
     init(_ listeners: [Listener], in paths: RuntimePaths, epoch: Epoch, words: Int) {
-        let directories = listeners.filter(\.issuesVouchers).map { $0.directory(in: paths) }
+        let directories = listeners.filter(\.isOfClients).map { $0.directory(in: paths) }
         for directory in directories { VoucherFile.closeAll(in: directory) }
         var (files, fault) = ([Kept](), String?.none)
         if words > 0 {
@@ -220,10 +220,4 @@ final class VoucherFiles {
             }
         }
     }
-}
-
-extension Listener {
-    /// Whether clients of this listener may repeat answers; operators may not, because their
-    /// commands must take effect.
-    var issuesVouchers: Bool { self == .front || self == .web }
 }
