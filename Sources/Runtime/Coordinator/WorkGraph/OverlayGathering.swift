@@ -25,14 +25,6 @@ struct Gathering: Sendable {
     var isAwaited = true
 }
 
-/// A consumer that uses the pixels of a decode as an overlay.
-enum OverlayConsumer: Hashable, Sendable {
-    /// A subscriber, with the index of the overlay.
-    case subscriber(Subscriber.ID, Int)
-    /// A result in production.
-    case result(ResultNode.ID)
-}
-
 // Overlays are loaded like any image: at most one load at a time, with caching (PROTOCOL §8.8).
 //
 //     the result isn't cached ──► gathering ──pixels of all overlays──► source stages of the image
@@ -116,8 +108,7 @@ extension WorkGraph {
         let node =
             known
             ?? decodes.insert(DecodeNode(name: name, logContext: layer.request.logContext))
-        let seat = decodes[node].consumers.join(
-            .overlay(.subscriber(id, index)), gathering.urgency)
+        let seat = decodes[node].consumers.join(.subscriber(id, index), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)
         if known == nil {
             obtainBytes(of: node, layer.request)
@@ -145,7 +136,7 @@ extension WorkGraph {
     /// Handles the arrival of an overlay's pixels.
     func cameOverlay(_ node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return }
-        let waiting = decodes[node].overlays.compactMap { consumer in
+        let waiting = decodes[node].consumers.members.compactMap { consumer in
             if case .subscriber(let id, _) = consumer { id } else { nil }
         }
         // A subscriber that uses the same overlay twice is listed twice.

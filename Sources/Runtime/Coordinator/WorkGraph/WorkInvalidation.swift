@@ -12,7 +12,9 @@ extension WorkGraph {
         for consumer in decodes[node].consumers.members {
             switch consumer {
             case .result(let result): tearDown(result, teardownResult)
-            case .overlay(let overlay): resolve(teardownResult, overlay, of: node)
+            case .overlaid(let result):
+                if results.contains(result) { tearDown(result, teardownResult) }
+            case .subscriber(let id, let index): resolve(teardownResult, index, of: id, at: node)
             }
         }
     }
@@ -28,23 +30,15 @@ extension WorkGraph {
 
     /// Handles overlay pixels that won't arrive or are lost.
     private func resolve(
-        _ teardownResult: TeardownResult, _ consumer: OverlayConsumer, of node: DecodeNode.ID
-    ) {
-        switch consumer {
-        case .result(let result): if results.contains(result) { tearDown(result, teardownResult) }
-        case .subscriber(let id, let index):
-            guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
-            else { return }
-            // A subscriber past this stage waits for a result, which is itself among the consumers.
-            guard gathering.isAwaited else { return leaveOverlays(id) }
-            resolve(teardownResult, index, of: id, gathering.layers[index])
-        }
-    }
-
-    private func resolve(
         _ teardownResult: TeardownResult, _ index: Int, of id: Subscriber.ID,
-        _ layer: Gathering.Layer
+        at node: DecodeNode.ID
     ) {
+        guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node else {
+            return
+        }
+        // A subscriber past this stage waits for a result, which is itself among the consumers.
+        guard gathering.isAwaited else { return leaveOverlays(id) }
+        let layer = gathering.layers[index]
         if case .onward(let timings, _) = teardownResult {
             emit(.tried(timings, id))
             gatherings[id]?.layers[index].decode = nil

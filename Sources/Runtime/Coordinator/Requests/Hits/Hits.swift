@@ -75,9 +75,11 @@ final class Hits {
     ) {
         blocks.notice(reference, of: cache)
         withdraw(.reused(reference.block))
-        withdraw(.replaced(notice.key))
+        // The key is now in another block after being recomputed, refreshed, or put by an operator.
+        if let block = index.block(of: notice.key) { remove(block) }
+        stored(notice.key)
         index.insert(notice, reference, at: now)
-        while let oldest = index.surplus() { withdraw(.crowdedOut(oldest)) }
+        while let oldest = index.surplus() { remove(oldest) }
     }
 
     // MARK: - Tickets
@@ -194,10 +196,7 @@ final class Hits {
         case .evicted(let handle):
             remove(handle.block)
             return blocks.evict(handle) ? handle : nil
-        case .reused(let block), .crowdedOut(let block): remove(block)
-        case .replaced(let key):
-            if let block = index.block(of: key) { remove(block) }
-            stored(key)
+        case .reused(let block): remove(block)
         case .cacheGone(let cache):
             vouchers.withdrawAll()
             index.removeAll()
@@ -258,10 +257,6 @@ enum Withdrawal: Sendable {
     case evicted(BlockHandle)
     /// The block now holds another key.
     case reused(BlockID)
-    /// The key is now in another block after being recomputed, refreshed, or put by an operator.
-    case replaced(String)
-    /// The entry was the oldest when the index was over its limit.
-    case crowdedOut(BlockID)
     /// The cache and its segments are gone.
     case cacheGone(WorkerID)
     /// A source is refused from now on. Its answers become invalid, but other answers from the same

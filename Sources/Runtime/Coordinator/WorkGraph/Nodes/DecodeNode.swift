@@ -95,8 +95,8 @@ struct DecodeNode: ClosableNode {
     }
 
     /// The consumers that use the pixels as an overlay.
-    var overlays: [OverlayConsumer] {
-        consumers.members.compactMap { if case .overlay(let one) = $0 { one } else { nil } }
+    var overlays: [PixelConsumer] {
+        consumers.members.filter { if case .result = $0 { false } else { true } }
     }
 
     func releaseResources(in graph: WorkGraph) {
@@ -111,8 +111,10 @@ struct DecodeNode: ClosableNode {
 enum PixelConsumer: Hashable, Sendable {
     /// A result made from them.
     case result(ResultNode.ID)
-    /// A consumer that overlays them on an image.
-    case overlay(OverlayConsumer)
+    /// A subscriber with this index of the overlay.
+    case subscriber(Subscriber.ID, Int)
+    /// A result in production on which they are overlaid.
+    case overlaid(ResultNode.ID)
 }
 
 // The outcome of a decode.

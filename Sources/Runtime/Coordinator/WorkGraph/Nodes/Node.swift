@@ -139,7 +139,7 @@ extension WorkGraph {
         guard !gatherings.isEmpty else { return }
         let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
         results[node].overlays = gathered.map { need in
-            let own = decodes[need.node].consumers.join(.overlay(.result(node)), urgency)
+            let own = decodes[need.node].consumers.join(.overlaid(node), urgency)
             return Need(node: need.node, seat: own)
         }
     }

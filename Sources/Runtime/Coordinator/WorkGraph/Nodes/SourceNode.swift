@@ -390,11 +390,8 @@ extension WorkGraph {
 
     /// The requests of all subscribers of a decode, including overlay loads.
     private func requests(of node: DecodeNode.ID) -> [AdmittedRequest] {
-        let requests = subscribers(of: node).map(\.request)
-        let overlays = decodes[node].overlays
-        if overlays.isEmpty { return requests }
-        return requests
-            + overlays.compactMap { consumer in
+        subscribers(of: node).map(\.request)
+            + decodes[node].consumers.members.compactMap { consumer in
                 guard case .subscriber(let id, let index) = consumer else { return nil }
                 return gatherings[id]?.layers[index].request
             }
