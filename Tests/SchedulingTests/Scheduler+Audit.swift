@@ -47,13 +47,13 @@ extension Scheduler {
                 check(tokens[request.token] == id, "a token names its request")
             }
             check(
-                request.deadline > now || hasOverdueAlarms || request.standing.isMoving,
+                request.deadline > now || hasOverdueAlarms || request.place == nil,
                 "no deadline has passed")
             check(
                 request.refreshing == nil || request.plan.refreshes
                     || request.plan.respectsCacheControl,
                 "a waiting request that has an image refreshes it")
-            guard case .waiting(let place) = request.standing else { continue }
+            guard let place = request.place else { continue }
             check(workGraph.knows(id, at: place), "a waiting request is known where it waits")
             check(
                 !place.isOfWatcher || request.pending != nil,
@@ -76,7 +76,7 @@ extension Scheduler {
             check(
                 gathering.layers.count == requests[id].admitted.terms.overlays.count,
                 "a request gathers all its overlays")
-            if case .waiting(let place) = requests[id].standing, case .overlays = place {
+            if let place = requests[id].place, case .overlays = place {
                 check(gathering.isAwaited, "a request that waits for overlays gathers them")
             } else {
                 check(!gathering.isAwaited, "nobody else waits for overlays")

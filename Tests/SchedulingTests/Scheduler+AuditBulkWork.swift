@@ -2,10 +2,6 @@ import Model
 
 @testable import Coordinator
 
-extension LiveRequest.Standing {
-    var isMoving: Bool { if case .moving = self { true } else { false } }
-}
-
 extension BatchOperation {
     /// Whether its members are waiting only for their turn.
     var isMove: Bool {
@@ -37,9 +33,9 @@ extension Scheduler {
         }
         check(Set(moving).count == moving.count, "nobody has two turns")
         check(
-            moving.allSatisfy { requests[$0].standing.isMoving },
+            moving.allSatisfy { requests[$0].place == nil },
             "a request that has a turn waits nowhere")
-        let standing = requests.ids.filter { requests[$0].standing.isMoving }
+        let standing = requests.ids.filter { requests[$0].place == nil }
         check(Set(standing) == Set(moving), "a request that waits nowhere has a turn")
         for id in requests.ids where hasLostSession(id) {
             check(departing.contains(id), "a request without a client leaves with its session")

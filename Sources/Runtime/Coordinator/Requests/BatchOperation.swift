@@ -3,7 +3,7 @@ import Model
 /// A batch operation: the effect of one event on many requests, possibly tens of thousands. It is
 /// applied to a few of them per event, so that no event takes long.
 ///
-/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`), except
+/// Requests that wait for their turn here wait nowhere else (`LiveRequest.place`), except
 /// for members of a group, requests of an ended session, and requests that receive progress or
 /// partial images.
 struct BatchOperation: Sendable {
@@ -235,16 +235,6 @@ extension Scheduler {
         case .validity(let known, let timings): compare(id, with: known, timings)
         case .gathered: goOn(id, isOvertaken: false)
         case .produced(let product): complete(id, product, work.block)
-        case .disposed(let teardownResult):
-            resolve(teardownResult, id, isOvertaken: work.isOvertaken)
-        }
-    }
-
-    /// Continues a request whose work was torn down.
-    private func resolve(
-        _ teardownResult: TeardownResult, _ id: LiveRequest.ID, isOvertaken: Bool
-    ) {
-        switch teardownResult {
         case .fail(let error): reply(id, .failure(error))
         case .again: pendingTransitions.moving.append(.again(id))
         case .afresh: goOn(id, isOvertaken: true)
@@ -252,7 +242,7 @@ extension Scheduler {
         case .onward(let timings, _):
             requests[id].timings += timings
             requests[id].missed.original = requests[id].plan.originalQueryTiers
-            goOn(id, isOvertaken: isOvertaken)
+            goOn(id, isOvertaken: work.isOvertaken)
         }
     }
 
@@ -305,7 +295,7 @@ extension Scheduler {
     func reprioritize(_ id: LiveRequest.ID, _ priority: Priority) {
         guard requests[id].priority != priority else { return }
         requests[id].priority = priority
-        guard case .waiting(let place) = requests[id].standing else { return }
+        guard let place = requests[id].place else { return }
         workGraph.reprioritize(place, requests[id].urgency)
     }
 }

@@ -5,14 +5,6 @@ struct LiveRequest: SlotMapElement {
     typealias Named = Subscriber
     typealias ID = Subscriber.ID
 
-    /// What the request waits for.
-    enum Standing: Sendable {
-        /// Nothing: it is in transition between two stages within one event.
-        case moving
-        /// Work, or a store after its image is available.
-        case waiting(Place)
-    }
-
     /// An available image whose reply waits for a store.
     final class Pending {
         var image: DeliveredImage
@@ -79,7 +71,9 @@ struct LiveRequest: SlotMapElement {
     var shown: UInt64 = 0
     /// The number of attempts; a new one starts after a product was lost.
     var attempt = 1
-    var standing = Standing.moving
+    /// Where it waits for work, or for a store after its image is available; `nil` while it is in
+    /// transition between two stages within one event.
+    var place: Place?
     /// Times of its own queries; shared work records its own times.
     var timings = StageTimings()
     var pending: Pending?

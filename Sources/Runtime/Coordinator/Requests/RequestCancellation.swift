@@ -51,7 +51,7 @@ extension Scheduler {
     /// waited for. Earlier events take precedence: a request in transition is checked when it
     /// continues.
     func expire(_ id: LiveRequest.ID) {
-        guard case .waiting(let place) = requests[id].standing else { return }
+        guard let place = requests[id].place else { return }
         if workGraph.waitsForWorker(place) { shared.counters.expired += 1 }
         // The error includes the reason for the delay, if known.
         end(id, workGraph.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))

@@ -175,7 +175,7 @@ extension Scheduler {
         _ step: BatchOperation.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil
     ) {
         guard !members.isEmpty else { return }
-        for id in members { requests[id].standing = .moving }
+        for id in members { requests[id].place = nil }
         if let block { hits.blocks.hold(block) }
         pendingTransitions.batchOperations.append(BatchOperation(step, members, block: block))
     }
@@ -189,7 +189,7 @@ extension Scheduler {
         requests[id].pending = LiveRequest.Pending(
             explained(product, for: id), block,
             cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
-        if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
+        if let place { requests[id].place = place } else { later(.pending, [id]) }
     }
 
     /// Records the timings and metrics of an image that was made for a request.
@@ -200,7 +200,7 @@ extension Scheduler {
 
     /// Restarts a request whose image was lost with the cache before its reply was sent.
     func loseAnswer(_ id: LiveRequest.ID) {
-        requests[id].standing = .moving
+        requests[id].place = nil
         requests[id].pending = nil
         pendingTransitions.moving.append(.again(id))
     }
@@ -210,9 +210,9 @@ extension Scheduler {
 extension Scheduler {
     /// Detaches a request from its work and its pending image.
     func withdraw(_ id: LiveRequest.ID) {
-        if case .waiting(let place) = requests[id].standing { workGraph.leave(place) }
+        if let place = requests[id].place { workGraph.leave(place) }
         if let block = requests[id].pending?.block { removeReader(of: block) }
-        requests[id].standing = .moving
+        requests[id].place = nil
         requests[id].pending = nil
         handleEvents()
     }
@@ -312,7 +312,7 @@ extension Scheduler {
     func notifyProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, _ info: ImageInfo?, of transfer: Transfer
     ) {
-        guard case .waiting(let place) = requests[id].standing,
+        guard let place = requests[id].place,
             workGraph.isFed(place, by: transfer), requests[id].received <= progress.received,
             !hasLostSession(id)
         else { return }
@@ -344,7 +344,7 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64,
         from transfer: Transfer
     ) {
-        guard case .waiting(let place) = requests[id].standing,
+        guard let place = requests[id].place,
             workGraph.isFedOnly(place, by: transfer), !hasLostSession(id),
             requests[id].shown < bytes,
             dispatcher.contains(block.worker)

@@ -61,7 +61,7 @@ extension Scheduler {
         requests[id].refreshing = refreshing
         workGraph.leaveOverlays(id)
         requests[id].remainingStages = requests[id].allStages
-        requests[id].standing = .moving
+        requests[id].place = nil
         pendingTransitions.moving.append(.onward(id))
     }
 
@@ -276,7 +276,7 @@ extension Scheduler {
         let place = workGraph.askValidity(
             request.subscriber(id), of: refreshing.mark, confirmed(refreshing, id), request.urgency)
         guard let place else { return false }
-        requests[id].standing = .waiting(place)
+        requests[id].place = place
         handleEvents()
         return true
     }

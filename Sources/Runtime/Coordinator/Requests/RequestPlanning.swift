@@ -116,7 +116,7 @@ extension Scheduler {
     ) {
         do throws(ImageError) {
             let place = try begin(requests[id].subscriber(id), requests[id].urgency)
-            requests[id].standing = .waiting(place)
+            requests[id].place = place
         } catch {
             reply(id, .failure(error))
         }
@@ -145,7 +145,7 @@ extension Scheduler {
             let place = workGraph.gather(
                 overlays, for: id, requests[id].urgency,
                 refreshing: requests[id].refreshing != nil)
-            requests[id].standing = .waiting(place)
+            requests[id].place = place
         } catch {
             workGraph.leaveOverlays(id)
             reply(id, .failure(error))

@@ -28,10 +28,10 @@ extension Scheduler {
             if case .found = outcome, let block { noteFound(block.block, by: ids) }
             later(.outcome(outcome), ids, block: block)
         case .ungathered(let id, let error):
-            requests[id].standing = .moving
+            requests[id].place = nil
             pendingTransitions.moving.append(.giveUp(id, error))
         case .kept(let product, let block, let id, let place): keep(id, product, block, at: place)
-        case .moved(let id, let place): requests[id].standing = .waiting(place)
+        case .moved(let id, let place): requests[id].place = place
         case .stored(let stored):
             for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
             later(.pending, stored.map(\.id))

@@ -83,21 +83,6 @@ struct FinishedProduct: Sendable {
     var isOfCachedOriginal: Bool { provenance.tier != .none }
 }
 
-/// What subscribers do after their work was torn down.
-enum TeardownResult: Sendable {
-    /// They fail.
-    case fail(ImageError)
-    /// They continue with the next stage after work that took this time. The cache was queried for
-    /// the given text and missed, if not `nil`.
-    case onward(StageTimings, missed: String?)
-    /// They start again.
-    case again
-    /// They start again without counting it as a retry.
-    case afresh
-    /// They already have the current image.
-    case unmodified
-}
-
 // Cancellation and changes of urgency of subscribers.
 extension WorkGraph {
     /// Removes a subscriber. Unwanted work is removed from the tables in the same step in which its

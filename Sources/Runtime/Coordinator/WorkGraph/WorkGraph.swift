@@ -166,14 +166,26 @@ indirect enum WorkGraphEvent: Sendable {
         case gathered
         /// Their image is available, or only its properties were needed.
         case produced(FinishedProduct)
-        /// Their work was torn down.
-        case disposed(TeardownResult)
+
+        // Their work was torn down.
+
+        /// They fail.
+        case fail(ImageError)
+        /// They continue with the next stage after work that took this time. The cache was queried
+        /// for the given text and missed, if not `nil`.
+        case onward(StageTimings, missed: String?)
+        /// They start again.
+        case again
+        /// They start again without counting it as a retry.
+        case afresh
+        /// They already have the current image.
+        case unmodified
 
         /// The text that was queried in the cache and missed.
         var missedText: String? {
             switch self {
-            case .missed(let text, _, _), .disposed(.onward(_, missed: let text?)): text
-            case .found, .validity, .gathered, .produced, .disposed: nil
+            case .missed(let text, _, _), .onward(_, missed: let text?): text
+            default: nil
             }
         }
     }

@@ -2,35 +2,35 @@ import Model
 
 // Teardown of work and notification of its subscribers.
 extension WorkGraph {
-    func tearDown(_ node: SourceNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: SourceNode.ID, _ outcome: WorkGraphEvent.Outcome) {
         for decode in sources[node].consumers.members where decodes.contains(decode) {
-            tearDown(decode, teardownResult)
+            tearDown(decode, outcome)
         }
     }
 
-    func tearDown(_ node: DecodeNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: DecodeNode.ID, _ outcome: WorkGraphEvent.Outcome) {
         for consumer in decodes[node].consumers.members {
             switch consumer {
-            case .result(let result): tearDown(result, teardownResult)
+            case .result(let result): tearDown(result, outcome)
             case .overlaid(let result):
-                if results.contains(result) { tearDown(result, teardownResult) }
-            case .subscriber(let id, let index): resolve(teardownResult, index, of: id, at: node)
+                if results.contains(result) { tearDown(result, outcome) }
+            case .subscriber(let id, let index): resolve(outcome, index, of: id, at: node)
             }
         }
     }
 
     /// Ends the node. A decode ends with its last result, and a source with its last decode.
-    func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
+    func tearDown(_ node: ResultNode.ID, _ outcome: WorkGraphEvent.Outcome) {
         let subscribers = results[node].consumers.members
         retire(node)
-        notify(subscribers, .disposed(teardownResult))
+        notify(subscribers, outcome)
     }
 
     // MARK: - Overlays
 
     /// Handles overlay pixels that won't arrive or are lost.
     private func resolve(
-        _ teardownResult: TeardownResult, _ index: Int, of id: Subscriber.ID,
+        _ outcome: WorkGraphEvent.Outcome, _ index: Int, of id: Subscriber.ID,
         at node: DecodeNode.ID
     ) {
         guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node else {
@@ -39,7 +39,7 @@ extension WorkGraph {
         // A subscriber past this stage waits for a result, which is itself among the consumers.
         guard gathering.isAwaited else { return leaveOverlays(id) }
         let layer = gathering.layers[index]
-        if case .onward(let timings, _) = teardownResult {
+        if case .onward(let timings, _) = outcome {
             emit(.tried(timings, id))
             gatherings[id]?.layers[index].decode = nil
             gatherings[id]?.layers[index].hasAskedCache = true
@@ -49,13 +49,13 @@ extension WorkGraph {
             return goOnIfGathered(id)
         }
         leaveOverlays(id)
-        let ofSubscriber: TeardownResult =
-            switch teardownResult {
+        let ofSubscriber: WorkGraphEvent.Outcome =
+            switch outcome {
             case .fail(let error): .fail(ImageError.overlay(error, url: layer.request.image.url))
             case .afresh: .afresh
-            case .again, .onward, .unmodified: .again
+            default: .again
             }
-        emit(.ended(.disposed(ofSubscriber), nil, [id]))
+        emit(.ended(ofSubscriber, nil, [id]))
     }
 }
 
