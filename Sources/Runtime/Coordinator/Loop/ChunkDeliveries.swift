@@ -207,7 +207,7 @@ extension Coordinator {
                 let chunk = Chunk(
                     token: slice.delivery.reply.token, offset: slice.offset,
                     total: slice.delivery.reference.length, bytes: bytes)
-                send(.toClient(.chunk(chunk)), to: client.value)
+                send(.chunk(chunk), to: client)
                 guard let done = deliveries.sent(slice, to: client, at: now) else { continue }
                 var image = done.image
                 image.reference = nil
@@ -294,7 +294,7 @@ extension Coordinator {
             return deliveries.lostCached(delivery.reply.token, of: client)
         }
         guard case .notModified = end.outcome else {
-            return send(.toClient(.reply(end)), to: client.value)
+            return send(.reply(end), to: client)
         }
         loadAgain(delivery.load, until: delivery.deadline, for: client, isUnmodified: true)
     }
@@ -306,9 +306,9 @@ extension Coordinator {
         var reply = delivery.reply
         reply.outcome = outcome
         if case .failure = outcome { (reply.isRefreshing, reply.arrivedBytes) = (false, nil) }
-        send(.toClient(.reply(reply)), to: client.value)
+        send(.reply(reply), to: client)
         guard !reply.isTerminal, let end = delivery.followUp else { return }
-        send(.toClient(.reply(end)), to: client.value)
+        send(.reply(end), to: client)
     }
 
     /// Releases a large result, which the coordinator read on behalf of the client.

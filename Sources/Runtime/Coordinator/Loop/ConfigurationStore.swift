@@ -272,7 +272,7 @@ extension Coordinator {
         _ command: CacheCommand, _ error: ImageError, of client: ClientID
     ) {
         let report = CacheReport(number: command.number, outcome: .failure(error))
-        send(.toClient(.cache(report)), to: client.value)
+        send(.cache(report), to: client)
     }
 
     private static func checkUpload(_ image: ImageRequest) throws(ImageError) {

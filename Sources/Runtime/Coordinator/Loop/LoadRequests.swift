@@ -127,7 +127,7 @@ extension Coordinator {
             return
         }
         prefetchReports[client]?[report.batch] = nil
-        send(.toClient(.prefetched(report)), to: client.value)
+        send(.prefetched(report), to: client)
     }
 
     /// Sends the collected reports of a turn.
@@ -137,7 +137,7 @@ extension Coordinator {
         prefetchReports.removeAll(keepingCapacity: true)
         for (client, reports) in reports {
             for report in reports.values {
-                send(.toClient(.prefetched(report)), to: client.value)
+                send(.prefetched(report), to: client)
             }
         }
     }
@@ -171,10 +171,10 @@ extension Coordinator {
     private mutating func sendEnd(
         _ reply: Reply, _ expected: ChunkDeliveries.Expected?, to client: ClientID
     ) {
-        guard let expected else { return send(.toClient(.reply(reply)), to: client.value) }
+        guard let expected else { return send(.reply(reply), to: client) }
         if deliveries.follow(reply, to: client) { return }
         guard expected.lacksCached, case .notModified = reply.outcome else {
-            return send(.toClient(.reply(reply)), to: client.value)
+            return send(.reply(reply), to: client)
         }
         loadAgain(expected.load, until: expected.deadline, for: client, isUnmodified: true)
     }

@@ -33,30 +33,31 @@ extension Coordinator {
 
     private mutating func perform(_ action: SchedulerAction) {
         switch action {
-        case .assign(let worker, let job): send(.toWorker(.job(job)), to: worker.value)
-        case .cancelJob(let worker, let job):
-            send(.toWorker(.cancelJob(job)), to: worker.value)
-        case .adjust(let worker, let adjustment):
-            send(.toWorker(.adjust(adjustment)), to: worker.value)
+        case .assign(let worker, let job): send(.job(job), to: worker)
+        case .cancelJob(let worker, let job): send(.cancelJob(job), to: worker)
+        case .adjust(let worker, let adjustment): send(.adjust(adjustment), to: worker)
         case .release(.coordinator, let blocks, _): free(blocks)
         case .release(let worker, let blocks, let isPrompt):
             release(blocks, of: worker, isPrompt: isPrompt)
-        case .touched(let worker, let blocks):
-            send(.toWorker(.touched(blocks)), to: worker.value)
+        case .touched(let worker, let blocks): send(.touched(blocks), to: worker)
         case .expel(let worker, let error): expel(worker.value, error)
         case .reply(let client, let reply): self.reply(reply, to: client)
         case .record(let record): log(record)
-        case .progress(let client, let progress):
-            send(.toClient(.progress(progress)), to: client.value)
+        case .progress(let client, let progress): send(.progress(progress), to: client)
         case .prefetched(let client, let report): prefetched(report, of: client)
-        case .refused(let client, let error, let batch):
-            send(.toClient(.refused(error, batch)), to: client.value)
-        case .failureCache(let client, let report):
-            send(.toClient(.failureCache(report)), to: client.value)
-        case .cache(let client, let report):
-            send(.toClient(.cache(report)), to: client.value)
+        case .refused(let client, let error, let batch): send(.refused(error, batch), to: client)
+        case .failureCache(let client, let report): send(.failureCache(report), to: client)
+        case .cache(let client, let report): send(.cache(report), to: client)
         case .drained: notifyShutdown(.requestsEnded)
         }
+    }
+
+    mutating func send(_ message: ServerMessage, to client: ClientID) {
+        send(.toClient(message), to: client.value)
+    }
+
+    private mutating func send(_ command: WorkerCommand, to worker: WorkerID) {
+        send(.toWorker(command), to: worker.value)
     }
 
     /// Sends a message, or queues it behind earlier ones. If the peer has gone, its session ends.

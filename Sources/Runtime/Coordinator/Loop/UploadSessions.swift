@@ -366,7 +366,7 @@ extension Coordinator {
     mutating func refuse(_ load: LoadRequest, _ error: ImageError, for client: ClientID) {
         guard !scheduler.hasLive(load.token, of: client) else { return }
         let reply = Reply(token: load.token, outcome: .failure(error))
-        send(.toClient(.reply(reply)), to: client.value)
+        send(.reply(reply), to: client)
         log(RequestRecord(load, reply))
     }
 
