@@ -19,7 +19,7 @@ extension Walk {
         let image = request()
         let load = LoadRequest(token: Token(Identifier128(high: 8, low: 8)), image: image)
         guard var ticket = stack.scheduler.hitTicket(for: load, terms(of: image)) else { return }
-        stack.scheduler.vouch(for: &ticket)
+        stack.scheduler.hits.vouch(for: &ticket)
         vouched.append(ticket)
         if vouched.count > 200 { vouched.removeFirst(100) }
     }

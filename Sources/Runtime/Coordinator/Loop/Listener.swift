@@ -83,37 +83,29 @@ struct Authenticator {
     ) throws(ConfigurationError) {
         secrets = bytes.flatMap { ListenerSecrets($0) }
         self.pools = pools
-        if let secrets { try Self.check(secrets, have: pools) }
+        // The supervisor that created the secrets must have known the same pools.
+        if let secrets, Set(pools.workers.map { pools[$0].name }) != Set(secrets.workers.keys) {
+            throw ConfigurationError(
+                "the pools in the configuration differ from those with which serve was started: "
+                    + "restart serve")
+        }
         guard let bytes, secrets == nil else { return }
         throw ConfigurationError(
             "the listener secrets have \(bytes.count) bytes instead of "
                 + "\(ListenerSecrets.byteCount): use serve and coordinator of the same release")
     }
 
-    /// Checks that the supervisor that created the secrets knew the same pools.
-    private static func check(
-        _ secrets: ListenerSecrets, have pools: WorkerPools
-    ) throws(ConfigurationError) {
-        let known = Set(pools.workers.map { pools[$0].name })
-        guard known != Set(secrets.workers.keys) else { return }
-        throw ConfigurationError(
-            "the pools in the configuration differ from those with which serve was started: "
-                + "restart serve")
-    }
-
     /// Returns nil if the peer may connect.
     func refusal(of shown: ListenerSecret?, at listener: Listener) -> ImageError? {
-        guard let wanted = wanted(at: listener) else { return nil }
+        let wanted: ListenerSecret? =
+            switch listener {
+            case .front, .web: nil
+            case .admin: secrets?.admin
+            case .back(let pool): secrets?.workers[pool]
+            }
+        guard let wanted else { return nil }
         if let shown, ConstantTime.areEqual(shown.bytes, wanted.bytes) { return nil }
         return ImageError(.addressForbidden, advice(listener))
-    }
-
-    private func wanted(at listener: Listener) -> ListenerSecret? {
-        switch listener {
-        case .front, .web: nil
-        case .admin: secrets?.admin
-        case .back(let pool): secrets?.workers[pool]
-        }
     }
 
     private func isExternal(_ pool: PoolName) -> Bool {

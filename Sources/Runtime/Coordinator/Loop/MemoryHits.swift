@@ -84,7 +84,7 @@ extension Coordinator {
         {
             return false
         }
-        scheduler.vouch(for: &ticket)
+        scheduler.hits.vouch(for: &ticket)
         writeVouchers()
         socket.frames.withBody {
             hitMemos[socket.listener].learn(load, $0, ticket, &encoder)
@@ -102,7 +102,7 @@ extension Coordinator {
             !resolved.mayChange, peers.takesReferences(id),
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return false }
-        scheduler.vouch(for: &ticket)
+        scheduler.hits.vouch(for: &ticket)
         writeVouchers()
         guard scheduler.answer(ticket, again: load.token, of: ClientID(id), at: now) else {
             return false

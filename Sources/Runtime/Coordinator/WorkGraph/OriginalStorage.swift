@@ -26,20 +26,6 @@ struct OriginalStores: Sendable {
         originals.ended(tiers, plain)
         return plain
     }
-
-    /// Records the delivery of a result that consists of these bytes and stores them under this
-    /// plain text.
-    mutating func beganDelivery(storing tiers: CacheTypes, as plain: String) {
-        deliveries += 1
-        originals.attempt(tiers, plain)
-    }
-
-    /// Records the end of a serialization after which `tiers` have the original under this plain
-    /// text.
-    mutating func endedTranscode(tiers: CacheTypes, as plain: String) {
-        transcodes -= 1
-        originals.ended(tiers, plain)
-    }
 }
 
 /// Store state of a source's bytes per cache text: one transfer may be stored in several caches and

@@ -97,8 +97,9 @@ extension WorkGraph {
         }
         let metadata = sources[id].metadata(info, tags: results[node].policy.tags)
         // Registered before leaving the decode, so that the source stays for this delivery.
-        sources[id].storing.beganDelivery(
-            storing: results[node].policy.tiers, as: results[node].request.names.plainResult)
+        sources[id].storing.deliveries += 1
+        sources[id].storing.originals.attempt(
+            results[node].policy.tiers, results[node].request.names.plainResult)
         leaveProvider(of: node)
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }

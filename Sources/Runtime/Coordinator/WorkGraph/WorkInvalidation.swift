@@ -86,7 +86,11 @@ extension WorkGraph {
         {
             decodes[node].provenance.isOutdated = true
         }
-        end(encodings)
+        // The entries that serializations of older bytes would replace have been removed.
+        for id in encodings where transcodes.contains(id) {
+            transcodes[id].replaces = false
+            endTranscode(id)
+        }
         for node in outdated where results.contains(node) { outdate(node) }
         for node in older { tidy(node) }
     }
@@ -121,15 +125,6 @@ extension WorkGraph {
         if results[node].consumers.isEmpty { return retire(node) }
         abandon(job)
         deliver(node, product)
-    }
-
-    /// Ends serializations of older bytes. The entries that they would replace have already been
-    /// removed.
-    private func end(_ encodings: [TranscodeNode.ID]) {
-        for id in encodings where transcodes.contains(id) {
-            transcodes[id].replaces = false
-            endTranscode(id)
-        }
     }
 
     /// Removes outdated entries. Results of the newest bytes are kept, including those being
@@ -211,7 +206,14 @@ extension WorkGraph {
         restartOverlays { $0.source.map(concerned.contains) ?? false }
         for node in results.ids where results.contains(node) {
             let isDerived = results[node].source.map { concerned.contains($0) } ?? false
-            if isDerived || concerns(work, results[node]) { beginAfresh(node) }
+            guard isDerived || concerns(work, results[node]) else { continue }
+            // Subscribers that already have an image keep waiting for the origin; its response is
+            // delivered but not stored.
+            if results[node].name.origin.isRevalidation {
+                outdate(node)
+            } else {
+                tearDown(node, .afresh)
+            }
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
         for node in lookups.ids where removes(work, lookups[node].query.key, tags: nil) {
@@ -220,13 +222,6 @@ extension WorkGraph {
         for node in validities.ids where removes(work, validities[node].key.text, tags: nil) {
             validities[node].isOutdated = true
         }
-    }
-
-    /// Subscribers that already have an image keep waiting for the origin; its response is
-    /// delivered but not stored.
-    private func beginAfresh(_ node: ResultNode.ID) {
-        if results[node].name.origin.isRevalidation { return outdate(node) }
-        tearDown(node, .afresh)
     }
 
     /// Prevents further consumers from joining the source, and its original from being stored.

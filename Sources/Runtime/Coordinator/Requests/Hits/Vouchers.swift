@@ -187,9 +187,6 @@ extension Scheduler {
         hits.stands(ticket, at: max(now, moment))
     }
 
-    /// Adds a voucher to the answer of a ticket, with which clients can repeat it without asking.
-    func vouch(for ticket: inout HitTicket) { hits.vouch(for: &ticket) }
-
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     func used(_ used: UsedVouchers) {
         shared.counters.requests &+= used.loads

@@ -259,7 +259,8 @@ extension WorkGraph {
         }
         let source = transcode.keepsSource ? transcode.material.source : nil
         if let source {
-            sources[source].storing.endedTranscode(tiers: tiers, as: transcode.material.plainText)
+            sources[source].storing.transcodes -= 1
+            sources[source].storing.originals.ended(tiers, transcode.material.plainText)
         }
         notifyStored(transcode.watchers, in: tiers)
         return source
