@@ -321,8 +321,13 @@ extension Coordinator {
             let changes = try configuration.reload(at: now)
             forgetNames()
             handle(.caches(configuration.cacheLayout))
-            if configuration.cacheSettings != settings { notifyCaches() }
-            if configuration.downloads != downloads { notifyDownloads() }
+            let isCacheNew = configuration.cacheSettings != settings
+            let isDownloadNew = configuration.downloads != downloads
+            for peer in peers.all {
+                guard case .worker(let pool, _) = peer.role else { continue }
+                sendSettings(to: peer.id, of: pool, cache: isCacheNew, downloads: isDownloadNew)
+            }
+            if isDownloadNew { handle(.transfersMax(configuration.downloads.transfersMax)) }
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
             logNotes()
@@ -335,23 +340,16 @@ extension Coordinator {
         }
     }
 
-    /// Sends the current settings to the caches.
-    private mutating func notifyCaches() {
-        for peer in peers.all {
-            guard case .worker(PoolID(.cache), _) = peer.role else { continue }
-            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: peer.id)
+    /// Sends a worker the current settings of its kind; those for downloads apply to new transfers.
+    mutating func sendSettings(
+        to id: UInt64, of pool: PoolID, cache: Bool = true, downloads: Bool = true
+    ) {
+        if cache, pool == PoolID(.cache) {
+            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id)
         }
-    }
-
-    /// Sends the current settings to download workers; they apply to new transfers.
-    private mutating func notifyDownloads() {
-        for peer in peers.all {
-            guard case .worker(let pool, _) = peer.role, pools[pool].kind == .download else {
-                continue
-            }
-            send(.toWorker(.downloadSettings(configuration.downloads)), to: peer.id)
+        if downloads, pools[pool].kind == .download {
+            send(.toWorker(.downloadSettings(configuration.downloads)), to: id)
         }
-        handle(.transfersMax(configuration.downloads.transfersMax))
     }
 
     /// Discards memoized results that a reload may have changed.

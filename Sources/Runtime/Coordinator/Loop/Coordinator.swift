@@ -85,9 +85,6 @@ struct Coordinator: ~Copyable {
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.acquire(in: bootstrap.paths, listeners)
-        let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
-        let vouchers = VoucherFiles(
-            listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
         let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
@@ -102,10 +99,16 @@ struct Coordinator: ~Copyable {
                 listener, in: context, paths: bootstrap.paths, limits: limits)
         }
         Self.warn(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
-        let arena = try Arena(
+        arena = try Arena(
             directory: bootstrap.paths.arenaDirectory(PoolName(.coordinator)), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
-        self.arena = arena
+        (self.configuration, self.pools) = (configuration, pools)
+        self.lock = lock
+        (self.authenticator, self.context) = (authenticator, context)
+        self.listenerSockets = listenerSockets
+        epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
+        vouchers = VoucherFiles(
+            listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
         if let fault = vouchers.fault {
             bootstrap.log.warning("vouchers disabled", ["reason": .string(fault)])
         }
@@ -114,20 +117,12 @@ struct Coordinator: ~Copyable {
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
-        self.authenticator = authenticator
-        self.lock = lock
         var limits = options.limits
         limits.vouchersMax = vouchers.words
-        self.epoch = epoch
-        self.vouchers = vouchers
         limits.dispatch.pools = pools
-        self.pools = pools
         scheduler = Scheduler(limits: limits, variantDigest: identities.variants)
-        self.identities = identities
-        self.configuration = configuration
-        self.context = context
-        self.listenerSockets = listenerSockets
         listenerSocketList = listeners.compactMap { listenerSockets[$0] }
+        self.identities = identities
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer()

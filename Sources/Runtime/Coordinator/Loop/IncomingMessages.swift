@@ -137,8 +137,11 @@ extension Coordinator {
         case .drain(let kind, let pool):
             guard socket.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, pool, for: id)
+        case .cache(let command) where socket.listener == .web:
+            entry(restricted: command, of: client)
         case .cache(let command):
-            try entry(command, of: client, socket)
+            guard socket.listener == .admin else { throw .unexpectedKind(.cacheCommand) }
+            entry(command, of: client)
         case .downloads(let command):
             guard socket.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
             handle(.downloads(command))
@@ -151,18 +154,6 @@ extension Coordinator {
         case .chunk(let chunk): receive(chunk, for: id)
         case .used(let used): handle(.used(used))
         case .taken(let bytes): acknowledged(bytes, by: client)
-        }
-    }
-
-    /// Handles a command on entries: operators may use all of them, front ends for untrusted
-    /// clients only the permitted ones.
-    private mutating func entry(
-        _ command: CacheCommand, of client: ClientID, _ socket: ListenerSocket
-    ) throws(WireError) {
-        switch socket.listener {
-        case .admin: entry(command, of: client)
-        case .web: entry(restricted: command, of: client)
-        case .front, .back: throw .unexpectedKind(.cacheCommand)
         }
     }
 
@@ -273,12 +264,7 @@ extension Coordinator {
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id)
         // Sent before its first job, even if nothing is configured, because a previous coordinator
         // may have sent other settings.
-        if pool == PoolID(.cache) {
-            send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id)
-        }
-        if pools[pool].kind == .download {
-            send(.toWorker(.downloadSettings(configuration.downloads)), to: id)
-        }
+        sendSettings(to: id, of: pool)
         let joined = SchedulerEvent.workerJoined(
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
             credit: hello.credit, pool: pool, capabilities: hello.capabilities)
