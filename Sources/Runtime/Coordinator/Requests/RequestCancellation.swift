@@ -129,6 +129,6 @@ extension Scheduler {
     /// majority.
     func forgetAlarms() {
         workGraph.forgetAlarms()
-        deadlines.forget(ofWhich: requests.count) { [requests] in requests.contains($0.id) }
+        deadlines.forget(ofWhich: requests.count) { requests.contains($0.id) }
     }
 }

@@ -166,7 +166,7 @@ struct EntryChangeLog: Sendable {
 
     /// Records that a job has ended or was abandoned; unknown jobs are ignored.
     mutating func ended(_ job: JobID) {
-        guard let change = underWay.removeValue(forKey: job) else { return }
+        guard !underWay.isEmpty, let change = underWay.removeValue(forKey: job) else { return }
         position += 1
         switch change {
         case .stores(let key):
