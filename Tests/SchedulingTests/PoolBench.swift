@@ -186,9 +186,9 @@ struct PoolBench {
     private mutating func handleCompletions() {
         while let completion = dispatcher.nextCompletion() {
             switch completion {
-            case .failed(let ended, let error): errors[ended.id] = error
+            case .ended(let ended, .failure(let error), _): errors[ended.id] = error
             case .workerGone(let departure): dispatcher.redistribute(after: departure)
-            case .began, .progressed, .done, .unclaimed: break
+            case .began, .progressed, .ended, .unclaimed: break
             }
         }
     }

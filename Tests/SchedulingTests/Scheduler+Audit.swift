@@ -38,7 +38,7 @@ extension Scheduler {
             if let batch = request.batch {
                 check(
                     prefetching.batches[batch.token] === batch
-                        && batch.members[request.seats.seat] == id,
+                        && batch.members[request.seat] == id,
                     "a batch knows its members")
             } else if request.isSilent {
                 check(silent.contains(request.names.result), "what asks in silence is known")

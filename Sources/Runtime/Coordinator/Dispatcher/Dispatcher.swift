@@ -68,6 +68,10 @@ final class Dispatcher {
     func nextCompletion() -> Completion? { completions.popFirst() }
 
     func complete(_ completion: Completion) { completions.append(completion) }
+
+    func fail(_ job: ActiveJob, _ error: ImageError) {
+        complete(.ended(Completion.Ended(job), .failure(error), ShortList()))
+    }
 }
 
 /// The outcome of a job, or the departure of a worker.
@@ -76,12 +80,10 @@ indirect enum Completion: Sendable {
     case began(JobID, TransferSerial)
     /// Transfer progress, with the block of any partial output. The receiver must drop the block.
     case progressed(JobProgress, BlockHandle?)
-    /// A job finished with a valid result. The receiver must drop the blocks, which are in the
-    /// order of the result's references. Blocks that the cache put into `results/` are not
-    /// included.
-    case done(Ended, JobResult, ShortList<BlockHandle>)
-    /// A job ended without a result.
-    case failed(Ended, ImageError)
+    /// A job finished with a valid result, or ended without one. The receiver must drop the blocks,
+    /// which are in the order of the result's references. Blocks that the cache put into `results/`
+    /// are not included.
+    case ended(Ended, Result<JobResult, ImageError>, ShortList<BlockHandle>)
     /// A worker left and all of its output is lost. Its jobs remain assigned until the receiver has
     /// torn down everything that needs the worker's blocks and calls `redistribute(after:)`.
     case workerGone(Departure)

@@ -14,7 +14,7 @@ extension Dispatcher {
         do throws(ImageError) {
             job.pool = try route(submission)
         } catch {
-            complete(.failed(Completion.Ended(job), error))
+            fail(job, error)
             return id
         }
         if let input = submission.input { ledger.hold(input) }
@@ -105,7 +105,7 @@ extension Dispatcher {
         for job in ours where job.isWanted {
             guard isInTheWay || (job.isWaiting && job.kind != .cache) else { continue }
             abandon(job.id)
-            complete(.failed(Completion.Ended(job), Self.overtaken))
+            fail(job, Self.overtaken)
         }
     }
 

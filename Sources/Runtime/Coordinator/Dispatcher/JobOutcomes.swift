@@ -55,7 +55,7 @@ extension Dispatcher {
         forget(job)
         if let probe = job.probe { return acquitProducer(probe) }
         let worked = Double(microseconds) / 1_000
-        complete(.done(Completion.Ended(job, worked: worked), result, blocks))
+        complete(.ended(Completion.Ended(job, worked: worked), .success(result), blocks))
     }
 
     // MARK: - Failure
@@ -144,7 +144,7 @@ extension Dispatcher {
     func ended(_ job: ActiveJob, _ error: ImageError) {
         forget(job)
         if let probe = job.probe { return lost(jobs[probe.job]) }
-        complete(.failed(Completion.Ended(job), error))
+        fail(job, error)
     }
 
     /// Requeues a job whose worker is gone or gave it up. With `goesLast`, the job may have caused

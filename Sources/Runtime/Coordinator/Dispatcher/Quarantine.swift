@@ -211,7 +211,7 @@ extension Dispatcher {
             guard let job = jobs[id], job.isWanted, let suspect = job.suspect,
                 quarantine.holds(suspect, at: now)
             else { continue }
-            complete(.failed(Completion.Ended(job), Self.poisoned))
+            fail(job, Self.poisoned)
             abandon(id)
         }
     }

@@ -225,7 +225,7 @@ extension Dispatcher {
         if let maker = job.submission.maker { accuse(maker, .crash) }
         expel(job.inputs[input].worker, Self.otherImage)
         // All other jobs are torn down together with the producer's output.
-        if job.isExpendable { complete(.failed(Completion.Ended(job), Self.otherImage)) }
+        if job.isExpendable { fail(job, Self.otherImage) }
     }
 
     /// Returns the first input, starting at `first`, whose bytes may be missing.

@@ -27,12 +27,6 @@ struct LiveRequest: SlotMapElement {
         let caching: OriginCaching?
     }
 
-    /// Its seats in the lists of its client, or in its batch.
-    struct Seats: Sendable {
-        var seat: StableArray<LiveRequest.ID>.Seat = 0
-        var groupSeat: StableArray<LiveRequest.ID>.Seat?
-    }
-
     // Fixed at admission.
 
     /// The process that owns the token.
@@ -61,7 +55,9 @@ struct LiveRequest: SlotMapElement {
 
     /// The requested class, or the one that the client has set since.
     var priority: Priority
-    var seats = Seats()
+    /// Its seats in the lists of its client, or in its batch.
+    var seat: StableArray<LiveRequest.ID>.Seat = 0
+    var groupSeat: StableArray<LiveRequest.ID>.Seat?
 
     var remainingStages: LoadPlan.RemainingStages
     /// Tiers that were queried for the result and the original and missed.
@@ -182,11 +178,10 @@ final class LiveClient {
     func differs(in group: GroupID) { groups[group]?.priority = nil }
 
     /// Adds a request; the returned seats are needed for `leave`.
-    func join(_ request: LiveRequest.ID, group: GroupID?) -> LiveRequest.Seats {
-        guard let group else { return LiveRequest.Seats(seat: requests.join(request)) }
+    func join(_ request: LiveRequest.ID, group: GroupID?) -> (seat: Int, groupSeat: Int?) {
+        guard let group else { return (requests.join(request), nil) }
         groups[group, default: Group()].priority = nil
-        return LiveRequest.Seats(
-            seat: requests.join(request), groupSeat: groups[group]?.seats.join(request))
+        return (requests.join(request), groups[group]?.seats.join(request))
     }
 
     /// Assigns a slot to a request; an older request gets it only if it is free.
@@ -196,9 +191,9 @@ final class LiveClient {
 
     /// Removes a request that got its terminal reply.
     func leave(_ id: LiveRequest.ID, _ request: LiveRequest) {
-        requests.leave(request.seats.seat)
+        requests.leave(request.seat)
         if let slot = request.slot, slots[slot] == id { slots[slot] = nil }
-        guard let group = request.group, let groupSeat = request.seats.groupSeat else { return }
+        guard let group = request.group, let groupSeat = request.groupSeat else { return }
         groups[group]?.seats.leave(groupSeat)
         if groups[group]?.seats.isEmpty == true { groups[group] = nil }
     }

@@ -131,7 +131,7 @@ extension Scheduler {
                 admitted: admitted, priority: load.image.priority,
                 remainingStages: admitted.plan.remainingStages))
         if let batch {
-            requests[id].seats.seat = batch.members.join(id)
+            requests[id].seat = batch.members.join(id)
         } else {
             tokens[load.token] = id
             assignSeat(id, of: owner, isOlder: upload != nil)
@@ -159,7 +159,7 @@ extension Scheduler {
     /// Adds the request to its client. If it `isOlder`, a newer load keeps the slot.
     private func assignSeat(_ id: LiveRequest.ID, of client: LiveClient, isOlder: Bool) {
         if let slot = requests[id].slot { client.assign(slot, for: id, isOlder: isOlder) }
-        requests[id].seats = client.join(id, group: requests[id].group)
+        (requests[id].seat, requests[id].groupSeat) = client.join(id, group: requests[id].group)
     }
 }
 

@@ -228,7 +228,7 @@ extension Scheduler {
         if request.isSilent {
             silent.remove(request.names.result)
         } else if let batch = request.batch {
-            prefetching.leave(batch, seat: request.seats.seat)
+            prefetching.leave(batch, seat: request.seat)
         } else {
             tokens[request.token] = nil
             clients[request.client]?.leave(id, request)

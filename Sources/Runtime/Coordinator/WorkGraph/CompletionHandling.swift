@@ -17,19 +17,18 @@ extension WorkGraph {
         case .began(let job, let serial):
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
         case .progressed(let progress, let block): progressed(progress, block)
-        case .done(let job, let result, let blocks):
-            if advanceCompositeJob(job, .success(result), blocks) { return }
+        case .ended(let job, let answer, let blocks):
+            if advanceCompositeJob(job, answer, blocks) { return }
             changes.ended(job.id)
             // Only a composite job can be abandoned after its completion, and then its result has
             // no references: a worker's outcome is handled before anything else happens.
             guard let purpose = purposes.removeValue(forKey: job.id) else {
                 return dispatcher.drop(blocks)
             }
-            succeeded(purpose, job, result, blocks)
-        case .failed(let job, let error):
-            if advanceCompositeJob(job, .failure(error)) { return }
-            changes.ended(job.id)
-            if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
+            switch answer {
+            case .success(let result): succeeded(purpose, job, result, blocks)
+            case .failure(let error): failed(purpose, job, error)
+            }
         case .workerGone(let departure): workerGone(departure)
         case .unclaimed(let reference, let cache): emit(.noticed(reference, cache))
         }

@@ -132,7 +132,7 @@ extension WorkGraph {
     /// Processes the outcome of a job that is part of a composite job; returns `false` if it isn't.
     func advanceCompositeJob(
         _ ended: Completion.Ended, _ answer: Result<JobResult, ImageError>,
-        _ blocks: ShortList<BlockHandle> = ShortList()
+        _ blocks: ShortList<BlockHandle>
     ) -> Bool {
         guard !compositeJobs.owners.isEmpty,
             let job = compositeJobs.owners.removeValue(forKey: ended.id),
@@ -279,10 +279,7 @@ extension WorkGraph {
         let ended = Completion.Ended(
             id: job.id, stage: job.submission.spec.stage, worker: job.cache, waited: job.waited,
             worked: job.worked)
-        switch outcome {
-        case .success(let result): dispatcher.complete(.done(ended, result, blocks))
-        case .failure(let error): dispatcher.complete(.failed(ended, error))
-        }
+        dispatcher.complete(.ended(ended, outcome, blocks))
     }
 
     /// Removes a composite job, and ends its parts.
