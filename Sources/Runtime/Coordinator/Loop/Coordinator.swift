@@ -349,35 +349,26 @@ enum CoordinatorTimer: Hashable, Sendable, CaseIterable {
 /// rearms the timer if something remains. So timers are never disarmed, and postponing a deadline
 /// costs nothing.
 struct CoordinatorTimers {
-    private var queue = TimerQueue<CoordinatorTimer>(timersMax: CoordinatorTimer.allCases.count)
-    private var armed: [CoordinatorTimer: Armed] = [:]
-
-    private struct Armed {
-        let id: TimerID
-        let due: Instant
-    }
+    /// When each armed timer is due.
+    private var armed: [CoordinatorTimer: Instant] = [:]
 
     /// When the first timer is due; `nil` if none is armed.
-    var nextDue: Instant? { queue.nextDue }
+    var nextDue: Instant? { armed.values.min() }
 
     /// Arms a timer for `due`, unless it is due earlier.
     mutating func arm(_ timer: CoordinatorTimer, by due: Instant) {
-        if let known = armed[timer] {
-            guard due < known.due else { return }
-            queue.cancel(known.id)
-        }
-        armed[timer] = Armed(id: queue.schedule(timer, at: due), due: due)
+        armed[timer] = min(due, armed[timer] ?? due)
     }
 
     /// Removes and returns all due timers, earliest first. A timer that is rearmed while they are
     /// handled fires in the next turn.
     mutating func removeDue(at now: Instant) -> [CoordinatorTimer] {
-        var due: [CoordinatorTimer] = []
-        while let timer = queue.removeDue(at: now) {
-            armed[timer] = nil
-            due.append(timer)
+        guard let first = nextDue, first <= now else { return [] }
+        let due = CoordinatorTimer.allCases.compactMap { timer in
+            armed[timer].flatMap { $0 <= now ? (timer: timer, due: $0) : nil }
         }
-        return due
+        for (timer, _) in due { armed[timer] = nil }
+        return due.sorted { $0.due < $1.due }.map(\.timer)
     }
 }
 
