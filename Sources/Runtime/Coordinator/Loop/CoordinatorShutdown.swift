@@ -17,46 +17,32 @@ struct ShutdownState: Hashable {
     /// The time in milliseconds for workers to write unsaved data.
     static let dismissalMilliseconds = 6_000
 
-    enum Phase: Hashable {
+    enum Phase: Comparable {
         /// Requests are admitted. Next: finishing.
         case serving
         /// No requests are admitted; admitted ones continue. Next: delivering. Has a time limit if
         /// another coordinator follows, to which clients resend unanswered requests.
-        case finishing(until: Instant?)
+        case finishing
         /// All requests have ended; clients read the bytes from `results/`. Next: storing.
-        case delivering(until: Instant)
+        case delivering
         /// Work that follows a reply, such as storing its original, is completed. Next: dismissing,
         /// or the end if another coordinator follows.
-        case storing(until: Instant)
+        case storing
         /// Workers write unsaved data and remove their segments. Ends when all have exited.
-        case dismissing(until: Instant)
+        case dismissing
         case ended
     }
 
     private(set) var phase = Phase.serving
+    /// When `tick` is due; `nil` if no time limit applies.
+    private(set) var deadline: Instant?
     private var isReplaced = false
 
     /// Whether requests are admitted.
     var isServing: Bool { phase == .serving }
 
     /// Whether the phase ends depending on a census, which is then needed in each turn.
-    var wantsCensus: Bool {
-        switch phase {
-        case .delivering, .storing, .dismissing: true
-        case .serving, .finishing, .ended: false
-        }
-    }
-
-    private var isDismissing: Bool { if case .dismissing = phase { true } else { false } }
-
-    /// When `tick` is due; `nil` if no time limit applies.
-    var deadline: Instant? {
-        switch phase {
-        case .serving, .ended: nil
-        case .finishing(let until): until
-        case .delivering(let until), .storing(let until), .dismissing(let until): until
-        }
-    }
+    var wantsCensus: Bool { phase > .finishing && phase < .ended }
 
     /// Handles one event and returns the resulting actions in order.
     mutating func handle(_ event: ShutdownEvent, at now: Instant) -> [ShutdownAction] {
@@ -65,7 +51,7 @@ struct ShutdownState: Hashable {
             isServing ? begin(isReplaced: isReplaced, at: now) : end()
         case .replacementRequested: isServing ? begin(isReplaced: true, at: now) : []
         case .requestsEnded: deliver(at: now)
-        case .workerJoined: isDismissing ? [.dismissWorkers] : []
+        case .workerJoined: phase == .dismissing ? [.dismissWorkers] : []
         case .counted(let left): go(on: left, at: now)
         case .tick: tick(at: now)
         }
@@ -73,24 +59,28 @@ struct ShutdownState: Hashable {
 }
 
 extension ShutdownState {
+    private mutating func enter(_ next: Phase, until deadline: Instant?) {
+        (phase, self.deadline) = (next, deadline)
+    }
+
     private mutating func begin(isReplaced: Bool, at now: Instant) -> [ShutdownAction] {
         self.isReplaced = isReplaced
         let limit = isReplaced ? now.adding(milliseconds: Self.replacementMilliseconds) : nil
-        phase = .finishing(until: limit)
+        enter(.finishing, until: limit)
         return [.report(.begun), .admitNothing]
     }
 
     private mutating func deliver(at now: Instant) -> [ShutdownAction] {
-        guard case .finishing = phase else { return [] }
-        phase = .delivering(until: now.adding(milliseconds: Self.deliveryMilliseconds))
+        guard phase == .finishing else { return [] }
+        enter(.delivering, until: now.adding(milliseconds: Self.deliveryMilliseconds))
         return []
     }
 
     /// Advances through all phases whose condition is met.
     private mutating func go(on left: ShutdownCensus, at now: Instant) -> [ShutdownAction] {
-        if case .delivering = phase, left.clients == 0 { store(at: now) }
-        if case .storing = phase, left.jobs == 0 { return dismiss(at: now) }
-        if case .dismissing = phase, left.workers == 0 { return end() }
+        if phase == .delivering, left.clients == 0 { store(at: now) }
+        if phase == .storing, left.jobs == 0 { return dismiss(at: now) }
+        if phase == .dismissing, left.workers == 0 { return end() }
         return []
     }
 
@@ -107,18 +97,18 @@ extension ShutdownState {
     }
 
     private mutating func store(at now: Instant) {
-        phase = .storing(until: now.adding(milliseconds: Self.storingMilliseconds))
+        enter(.storing, until: now.adding(milliseconds: Self.storingMilliseconds))
     }
 
     private mutating func dismiss(at now: Instant) -> [ShutdownAction] {
         guard !isReplaced else { return end() }
-        phase = .dismissing(until: now.adding(milliseconds: Self.dismissalMilliseconds))
+        enter(.dismissing, until: now.adding(milliseconds: Self.dismissalMilliseconds))
         return [.dismissWorkers]
     }
 
     private mutating func end() -> [ShutdownAction] {
         guard phase != .ended else { return [] }
-        phase = .ended
+        enter(.ended, until: nil)
         return [.exit]
     }
 }
