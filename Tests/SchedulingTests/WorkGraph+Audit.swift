@@ -145,7 +145,7 @@ extension WorkGraph {
             }
             check(node.storing.deliveries == deliveries.count, "deliveries of a source are counted")
             let transcodes = transcodes.ids.map { self.transcodes[$0] }
-            let kept = transcodes.count { $0.keepsSource && $0.material.source == id }
+            let kept = transcodes.count { $0.keepsSource && $0.source == id }
             check(node.storing.transcodes == kept, "transcodes of a source are counted")
         }
     }

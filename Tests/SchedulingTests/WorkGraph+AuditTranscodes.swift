@@ -13,13 +13,13 @@ extension WorkGraph {
                     .input
                     == node.input,
                 "a transcode has a job that reads")
-            check(node.entry.tiers.contains(.disk), "only what goes to the disk is encoded again")
+            check(node.tiers.contains(.disk), "only what goes to the disk is encoded again")
             check(dispatcher.jobs[node.job]?.place != .parked, "a transcode waits for no space")
             if let result = node.result, results.contains(result) {
                 check(results[result].transcode == id, "a result knows its transcode")
             }
             if node.keepsSource {
-                let isThere = node.material.source.map { sources.contains($0) } ?? false
+                let isThere = node.source.map { sources.contains($0) } ?? false
                 check(isThere, "a source stays until it is stored")
             }
         }

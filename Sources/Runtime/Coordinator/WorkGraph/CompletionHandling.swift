@@ -266,7 +266,7 @@ extension WorkGraph {
     /// Handles the loss of a source's bytes: its stores and decodes are useless.
     private func lose(_ node: SourceNode.ID) {
         endStores(of: node)
-        endTranscodes { $0.keepsSource && $0.material.source == node }
+        endTranscodes { $0.keepsSource && $0.source == node }
         guard sources.contains(node) else { return }
         tearDown(node, .again)
         tidy(node)

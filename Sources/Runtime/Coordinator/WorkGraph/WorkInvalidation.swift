@@ -72,7 +72,7 @@ extension WorkGraph {
             isOutdated(results[$0], of: key, at: older, before: began)
         }
         let encodings = transcodes.ids.filter {
-            transcodes[$0].material.key == key && transcodes[$0].material.began.isBefore(began)
+            transcodes[$0].key == key && transcodes[$0].began.isBefore(began)
         }
         removeOutdated(by: newest, outdated, at: older, encodings)
         for node in older {
@@ -143,7 +143,7 @@ extension WorkGraph {
         }
         let texts =
             obsolete.map { results[$0].text }
-            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].entry.text }
+            + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].text }
             + older.flatMap { node in
                 sources[node].storing.originals.texts.map(sources[node].text(of:))
             }
@@ -165,8 +165,8 @@ extension WorkGraph {
             tidy(other)
         }
         endTranscodes { transcode in
-            transcode.material.key == key && transcode.material.source != node
-                && !transcode.material.isRevalidation
+            transcode.key == key && transcode.source != node
+                && !transcode.isRevalidation
         }
         restartOverlays {
             $0.name.key.source == key && $0.source != node && !$0.name.origin.isRevalidation
@@ -261,10 +261,10 @@ extension WorkGraph {
     }
 
     private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
-        guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
-        let tags = transcode.entry.metadata.tags
-        if removes(work, transcode.entry.text, tags: tags, ofAnyAge: true) { return true }
-        return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
+        guard !transcode.tiers.isDisjoint(with: work.tiers) else { return false }
+        let tags = transcode.metadata.tags
+        if removes(work, transcode.text, tags: tags, ofAnyAge: true) { return true }
+        return transcode.source.map { sources.contains($0) && concerns(work, $0) } ?? false
     }
 
     /// Whether the entry with this text is removed in any of its caches.

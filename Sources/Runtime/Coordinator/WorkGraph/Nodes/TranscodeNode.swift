@@ -10,28 +10,18 @@ import Model
 struct TranscodeNode: SlotMapElement {
     typealias ID = SlotID<TranscodeNode>
 
-    /// The target of the serialization.
-    struct Entry: Sendable {
-        /// The text of the key, and the tiers to store it in.
-        let text: String
-        let tiers: CacheTypes
-        /// The metadata stored with the bytes, except for the image properties.
-        let metadata: StoredMetadata
-    }
-
-    /// The input of the serialization.
-    struct Material: Sendable {
-        /// The source of the bytes, its plain text, and whether a refresh fetched it.
-        let key: SourceKey
-        let plainText: String
-        let isRevalidation: Bool
-        /// When the transfer of the bytes began, if there was one.
-        let began: TransferSerial?
-        let source: SourceNode.ID?
-    }
-
-    let entry: Entry
-    let material: Material
+    /// The text of the key, and the tiers to store it in.
+    let text: String
+    let tiers: CacheTypes
+    /// The metadata stored with the bytes, except for the image properties.
+    let metadata: StoredMetadata
+    /// The source of the bytes, its plain text, and whether a refresh fetched it.
+    let key: SourceKey
+    let plainText: String
+    let isRevalidation: Bool
+    /// When the transfer of the bytes began, if there was one.
+    let began: TransferSerial?
+    let source: SourceNode.ID?
     /// The steps to apply to the pixels, and the encoding.
     let steps: [TransformStep]
     let output: OutputOptions
@@ -74,15 +64,11 @@ extension WorkGraph {
         let transcode = decodeAgain(
             body.block, body.reference,
             TranscodeNode(
-                entry: .init(
-                    text: source.text(of: plain), tiers: policy.tiers,
-                    metadata: source.metadata(info, tags: policy.tags)),
-                material: .init(
-                    key: source.key, plainText: plain,
-                    isRevalidation: source.origin.isRevalidation,
-                    began: source.freshness.began, source: node),
-                steps: [], output: output, limits: source.limits, replaces: source.isReplacing,
-                result: nil,
+                text: source.text(of: plain), tiers: policy.tiers,
+                metadata: source.metadata(info, tags: policy.tags), key: source.key,
+                plainText: plain, isRevalidation: source.origin.isRevalidation,
+                began: source.freshness.began, source: node, steps: [], output: output,
+                limits: source.limits, replaces: source.isReplacing, result: nil,
                 keepsSource: true, urgency: source.consumers.urgency.unbounded,
                 logContext: source.logContext, input: body.block))
         if transcode == nil, source.isReplacing, !isTranscoding(node, as: plain) {
@@ -95,8 +81,8 @@ extension WorkGraph {
     func isTranscoding(_ node: SourceNode.ID, as plain: String) -> Bool {
         sources[node].storing.transcodes > 0
             && transcodes.ids.contains {
-                transcodes[$0].keepsSource && transcodes[$0].material.source == node
-                    && transcodes[$0].material.plainText == plain
+                transcodes[$0].keepsSource && transcodes[$0].source == node
+                    && transcodes[$0].plainText == plain
             }
     }
 
@@ -139,16 +125,13 @@ extension WorkGraph {
     ) -> TranscodeNode {
         let result = results[node]
         return TranscodeNode(
-            entry: .init(text: result.text, tiers: policy.tiers, metadata: metadata),
-            material: .init(
-                key: result.name.key.decode.source, plainText: result.request.names.plainResult,
-                isRevalidation: result.name.origin.isRevalidation,
-                began: result.provenance.began, source: result.source),
-            steps: steps, output: output,
-            limits: result.name.key.decode.limits,
-            replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
-            urgency: result.consumers.urgency.unbounded, logContext: result.request.logContext,
-            input: block)
+            text: result.text, tiers: policy.tiers, metadata: metadata,
+            key: result.name.key.decode.source, plainText: result.request.names.plainResult,
+            isRevalidation: result.name.origin.isRevalidation, began: result.provenance.began,
+            source: result.source, steps: steps, output: output,
+            limits: result.name.key.decode.limits, replaces: result.name.origin.isRevalidation,
+            result: node, keepsSource: kept != nil, urgency: result.consumers.urgency.unbounded,
+            logContext: result.request.logContext, input: block)
     }
 
     // MARK: - Jobs
@@ -160,11 +143,11 @@ extension WorkGraph {
         -> TranscodeNode.ID?
     {
         guard transcodes.count < limits.transcodesMax, metadata.info.pages == 1,
-            !dispatcher.isQuarantined(.decode(transcode.material.key)),
-            !dispatcher.isQuarantined(.drawing(transcode.material.key, .full)),
-            !dispatcher.isQuarantined(.transcode(transcode.material.key, transcode.output))
+            !dispatcher.isQuarantined(.decode(transcode.key)),
+            !dispatcher.isQuarantined(.drawing(transcode.key, .full)),
+            !dispatcher.isQuarantined(.transcode(transcode.key, transcode.output))
         else { return nil }
-        if transcode.keepsSource, let source = transcode.material.source {
+        if transcode.keepsSource, let source = transcode.source {
             sources[source].storing.transcodes += 1
         }
         return transcodes.insert(transcode)
@@ -173,12 +156,12 @@ extension WorkGraph {
     private func decodeAgain(
         _ block: BlockHandle, _ reference: BlockReference, _ transcode: TranscodeNode
     ) -> TranscodeNode.ID? {
-        guard let id = begin(transcode, transcode.entry.metadata) else { return nil }
+        guard let id = begin(transcode, transcode.metadata) else { return nil }
         let work = DecodeWork(
             source: reference, need: .full, limits: limits.image.narrowed(by: transcode.limits))
         transcodes[id].job = submit(
             .decode(work), for: .transcode(id), reading: block, transcode.urgency,
-            suspect: suspect(transcode.material.key, .full, in: block))
+            suspect: suspect(transcode.key, .full, in: block))
         return id
     }
 
@@ -197,7 +180,7 @@ extension WorkGraph {
         transcodes[id].job = submit(
             .transform(work), for: .transcode(id), reading: block,
             beside: transcode.overlays.map(\.block), transcode.urgency,
-            suspect: .transcode(transcode.material.key, transcode.output))
+            suspect: .transcode(transcode.key, transcode.output))
     }
 
     /// Submits the store once the bytes are available.
@@ -206,18 +189,18 @@ extension WorkGraph {
     ) {
         let transcode = transcodes[id]
         guard dispatcher.hasRoom(.cache) else { return endTranscode(id) }
-        var metadata = transcode.entry.metadata
+        var metadata = transcode.metadata
         metadata.info = image.info
-        metadata.info.stillOf = transcode.entry.metadata.info.stillOf
+        metadata.info.stillOf = transcode.metadata.info.stillOf
         metadata.contentType = nil
         let work = StoreWork(
-            key: transcode.entry.text, source: image.reference, tiers: transcode.entry.tiers,
+            key: transcode.text, source: image.reference, tiers: transcode.tiers,
             delivers: false, waitsForDisk: true, metadata: metadata)
         transcodes[id].input = block
         transcodes[id].overlays = []
         transcodes[id].job = submit(
             .store(work), for: .transcode(id), reading: block, transcode.urgency,
-            maker: .transcode(transcode.material.key, transcode.output))
+            maker: .transcode(transcode.key, transcode.output))
     }
 }
 
@@ -230,7 +213,7 @@ extension WorkGraph {
 
     /// Drops all serializations for these tiers under this text.
     func endTranscodes(of text: String, for tiers: CacheTypes) {
-        endTranscodes { $0.entry.text == text && !$0.entry.tiers.isDisjoint(with: tiers) }
+        endTranscodes { $0.text == text && !$0.tiers.isDisjoint(with: tiers) }
     }
 
     /// Drops all serializations that match the predicate.
@@ -248,19 +231,19 @@ extension WorkGraph {
     {
         guard let transcode = transcodes.remove(id) else { return nil }
         abandon(transcode.job)
-        if transcode.replaces { removeOutdated(transcode.entry.text, exceptIn: tiers) }
+        if transcode.replaces { removeOutdated(transcode.text, exceptIn: tiers) }
         if !tiers.isEmpty {
-            overtakeQueries(of: transcode.entry.text, transcode.material.key)
-            if transcode.material.isRevalidation { outdateQueries(of: transcode.entry.text) }
+            overtakeQueries(of: transcode.text, transcode.key)
+            if transcode.isRevalidation { outdateQueries(of: transcode.text) }
         }
         if let result = transcode.result, results.contains(result) {
             results[result].transcode = nil
             results[result].transcoded = tiers
         }
-        let source = transcode.keepsSource ? transcode.material.source : nil
+        let source = transcode.keepsSource ? transcode.source : nil
         if let source {
             sources[source].storing.transcodes -= 1
-            sources[source].storing.originals.ended(tiers, transcode.material.plainText)
+            sources[source].storing.originals.ended(tiers, transcode.plainText)
         }
         notifyStored(transcode.watchers, in: tiers)
         return source
