@@ -16,9 +16,8 @@ struct Coordinator: ~Copyable {
     let pools: WorkerPools
     private let lock: FileDescriptor
     private let context: Context
-    let listenerSockets: [Listener: ListenerSocket]
     /// The sockets in the order of `Listener.all(_:)`.
-    let listenerSocketList: [ListenerSocket]
+    let listenerSockets: [ListenerSocket]
     let began = Instant.now()
     /// The time at which the current turn began.
     var now = Instant.now()
@@ -88,15 +87,15 @@ struct Coordinator: ~Copyable {
         let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
-        var listenerSockets: [Listener: ListenerSocket] = [:]
+        var listenerSockets: [ListenerSocket] = []
         let descriptors = try ResourceLimit.current(.descriptors).soft
         for listener in listeners {
             let limits = ConnectionLimits(
                 listener, of: listeners, descriptors: descriptors,
                 perProcess: options.connectionsPerProcess
             )
-            listenerSockets[listener] = try ListenerSocket(
-                listener, in: context, paths: bootstrap.paths, limits: limits)
+            listenerSockets.append(
+                try ListenerSocket(listener, in: context, paths: bootstrap.paths, limits: limits))
         }
         Self.warn(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
         arena = try Arena(
@@ -121,7 +120,6 @@ struct Coordinator: ~Copyable {
         limits.vouchersMax = vouchers.words
         limits.dispatch.pools = pools
         scheduler = Scheduler(limits: limits, variantDigest: identities.variants)
-        listenerSocketList = listeners.compactMap { listenerSockets[$0] }
         self.identities = identities
         self.bootstrap = bootstrap
         renewLateResolution()
@@ -161,8 +159,8 @@ struct Coordinator: ~Copyable {
 extension Coordinator {
     /// Runs until the shutdown is complete; returns the exit status of the process.
     mutating func run() throws -> Int32 {
-        var loop = EventLoop(sourcesMax: 2 * listenerSocketList.count + 1)
-        for socket in listenerSocketList { socket.watch(in: &loop) }
+        var loop = EventLoop(sourcesMax: 2 * listenerSockets.count + 1)
+        for socket in listenerSockets { socket.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
         notifyReady()
         while exitStatus == nil {
@@ -187,7 +185,7 @@ extension Coordinator {
         lookAtSecrets()
         // Closed connections first, so that messages read later belong to open ones
         // (SEMANTICS §14.3).
-        for socket in listenerSocketList where socket.hasConnectionNews(in: turn) {
+        for socket in listenerSockets where socket.hasConnectionNews(in: turn) {
             drainMonitor(socket)
         }
         endClients()
@@ -234,12 +232,12 @@ extension Coordinator {
     mutating func serveListeners(_ turn: EventLoop.Turn) throws {
         var budget = TurnBudget(from: turn.wokenAt)
         var ready: UInt64 = 0
-        for (index, socket) in listenerSocketList.enumerated() where socket.hasMessages(in: turn) {
+        for (index, socket) in listenerSockets.enumerated() where socket.hasMessages(in: turn) {
             ready |= 1 << UInt64(index)
         }
         if ready & 1 != 0, try serve(0, &ready, &budget) { return }
         while ready != 0 {
-            lastListener = (lastListener + 1) % listenerSocketList.count
+            lastListener = (lastListener + 1) % listenerSockets.count
             guard ready & (1 << UInt64(lastListener)) != 0 else { continue }
             if try serve(lastListener, &ready, &budget) { return }
         }
@@ -250,7 +248,7 @@ extension Coordinator {
     private mutating func serve(
         _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget
     ) throws -> Bool {
-        let socket = listenerSocketList[index]
+        let socket = listenerSockets[index]
         var left = Self.messagesInARow
         while left > 0 {
             guard try socket.receive() else {
@@ -315,7 +313,7 @@ extension Coordinator {
 
     /// Closes connections whose time for a hello is over.
     mutating func closeSilentConnections() {
-        for socket in listenerSocketList {
+        for socket in listenerSockets {
             let limit = ListenerSocket.silenceMilliseconds
             for silent in socket.connections.silent(for: limit, at: now) {
                 _ = try? silent.shutDown()

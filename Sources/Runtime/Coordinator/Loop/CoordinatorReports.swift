@@ -10,7 +10,7 @@ extension Coordinator {
         var report = scheduler.report
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0) }
-        report.sockets = listenerSocketList.map(\.traffic)
+        report.sockets = listenerSockets.map(\.traffic)
         report.counters += listenerCounters
         report.caches = peers.all.compactMap(\.cacheStatus)
         report.fronts = Array(peers.all.compactMap(Self.frontStatus).prefix(Self.frontsMax))
@@ -54,7 +54,7 @@ extension Coordinator {
             ("malformedMessages", counters.malformedMessages),
             ("expelledWorkers", counters.expelledWorkers), ("stalledPeers", counters.stalledPeers),
             ("strangers", counters.unknownConnections),
-            ("refusedConnections", listenerSocketList.reduce(0) { $0 + $1.refusedConnections }),
+            ("refusedConnections", listenerSockets.reduce(0) { $0 + $1.refusedConnections }),
             ("lostClients", counters.lostClients), ("lostWorkers", counters.lostWorkers),
             ("pieceDeliveries", counters.chunkDeliveries), ("uploads", counters.uploads),
         ]

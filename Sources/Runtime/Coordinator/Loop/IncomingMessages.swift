@@ -362,8 +362,9 @@ extension Coordinator {
     /// Ends a session and withdraws its requests.
     mutating func end(_ id: UInt64) {
         guard let peer = peers.remove(id) else { return }
-        listenerSockets[peer.listener]?.connections.endSession(peer.connection, at: now)
-        watchSilentConnections(of: listenerSockets[peer.listener])
+        let socket = listenerSockets.first { $0.listener == peer.listener }
+        socket?.connections.endSession(peer.connection, at: now)
+        watchSilentConnections(of: socket)
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))

@@ -172,7 +172,10 @@ extension Coordinator {
     /// Encodes and sends a message. A message that can't be encoded is a defect: it is logged, and
     /// the affected job or request fails.
     private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
-        guard let socket = listenerSockets[peer.listener] else { return .hostUnreachable }
+        // There are few listeners, so comparing them takes less time than hashing one.
+        guard let socket = listenerSockets.first(where: { $0.listener == peer.listener }) else {
+            return .hostUnreachable
+        }
         do {
             let encoded = try encode(message)
             return try socket.send(encoded, from: encoder, to: peer.routing)

@@ -7,6 +7,9 @@ struct PeerTable {
     private struct Address<Place: Hashable>: Hashable {
         let listener: Listener
         let place: Place
+
+        /// The same place at several listeners is rare.
+        func hash(into hasher: inout Hasher) { hasher.combine(place) }
     }
 
     private var peers: [UInt64: Peer] = [:]
