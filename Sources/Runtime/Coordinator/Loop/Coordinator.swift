@@ -173,9 +173,7 @@ extension Coordinator {
 
     /// The deadline of the next turn. If work is left over from this one, it starts immediately.
     private var nextTurn: Instant? {
-        guard leaving.isEmpty else { return began }
-        guard let due = timers.nextDue else { return scheduler.nextDeadline }
-        return scheduler.nextDeadline.map { min($0, due) } ?? due
+        leaving.isEmpty ? timers.nextDue.min(scheduler.nextDeadline) : began
     }
 
     private mutating func work(in turn: EventLoop.Turn, _ signals: EventSource) throws {

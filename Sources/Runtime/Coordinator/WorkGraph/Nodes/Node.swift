@@ -360,8 +360,9 @@ struct SubscriberList<Member: Sendable>: Sendable {
     /// The combined urgency. The class is exact. The deadline and flows are exact for up to 16
     /// members; with more, they may temporarily include a member that has left.
     var urgency: Urgency {
-        let highest = Priority.allCases.last { countByClass[Int($0.rawValue)] > 0 }
-        return Urgency(priority: highest ?? .low, deadline: deadline, flows: flows)
+        let priority: Priority =
+            countByClass[2] > 0 ? .high : countByClass[1] > 0 ? .normal : .low
+        return Urgency(priority: priority, deadline: deadline, flows: flows)
     }
 
     mutating func join(_ subscriber: Member, _ urgency: Urgency) -> Seat {
