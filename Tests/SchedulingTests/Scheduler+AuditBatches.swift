@@ -15,7 +15,8 @@ extension Scheduler {
                 "a batch has its turn")
             check(!batch.hasEnded, "what has ended is not there")
             check(
-                batch.total == batch.waiting.count + batch.members.count + batch.finished,
+                batch.progress.total - batch.progress.finished
+                    == UInt64(batch.waiting.count + batch.members.count),
                 "every URL waits, runs or has ended")
             check(batch.members.count <= batch.concurrency, "as many at a time as are wanted")
         }

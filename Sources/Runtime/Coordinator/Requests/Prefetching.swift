@@ -44,11 +44,11 @@ struct Prefetching {
         for request: PrefetchRequest, in batch: PrefetchBatch?, of client: ClientID,
         _ limits: SchedulerLimits
     ) throws(ImageError) {
-        let total = (batch?.total ?? 0) + request.urls.count
-        guard total <= RequestLimits.prefetchMax else {
-            throw ImageError(
-                .limitExceeded, "a prefetch accepts at most \(RequestLimits.prefetchMax) URLs"
-            ) { $0.limit = "\(RequestLimits.prefetchMax)" }
+        let max = RequestLimits.prefetchMax
+        guard Int(batch?.progress.total ?? 0) + request.urls.count <= max else {
+            throw ImageError(.limitExceeded, "a prefetch accepts at most \(max) URLs") {
+                $0.limit = "\(max)"
+            }
         }
         let prefetcher = clients[client] ?? Prefetcher()
         guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {
@@ -236,12 +236,8 @@ final class PrefetchBatch {
     var members = StableArray<LiveRequest.ID>()
     /// Whether all parts have arrived.
     private(set) var isComplete = false
-    private(set) var total = 0
-    private(set) var finished = 0
-    private(set) var skipped = 0
-    /// The first URLs that failed.
-    private var failures: [PrefetchFailure] = []
-    private var ends = PrefetchEnds()
+    /// The counts, and the first URLs that failed, so far.
+    private(set) var progress: PrefetchReport
     /// Whether a report is due at the end of this event.
     var owesReport = false
 
@@ -249,6 +245,7 @@ final class PrefetchBatch {
     init(_ request: PrefetchRequest, of client: ClientID) {
         self.client = client
         token = request.batch
+        progress = PrefetchReport(batch: request.batch)
         template = request.image
         priority = request.image.options.contains(.highPriority) ? .high : .low
         concurrency =
@@ -280,7 +277,7 @@ final class PrefetchBatch {
             waiting.append(url)
             waitingBytes += Self.bytes(of: url)
         }
-        total += urls.count
+        progress.total += UInt64(urls.count)
         isComplete = isLast
     }
 
@@ -293,27 +290,30 @@ final class PrefetchBatch {
 
     /// Counts a URL that has ended. A miss isn't an error.
     fileprivate func ended(_ url: String, _ outcome: Reply.Outcome) {
-        finished += 1
+        progress.finished += 1
         switch outcome {
-        case .image(let image): if image.cacheType != .none { ends.cached += 1 }
+        case .image(let image): if image.cacheType != .none { progress.ends.cached += 1 }
         // The cached image is current.
-        case .notModified: ends.cached += 1
-        case .miss: ends.missed += 1
+        case .notModified: progress.ends.cached += 1
+        case .miss: progress.ends.missed += 1
         case .failure(let error):
-            skipped += 1
-            ends.failed(error.code)
-            guard failures.count < PrefetchFailure.countMax else { return }
-            failures.append(PrefetchFailure(url: url, error: error))
+            progress.skipped += 1
+            progress.ends.failed(error.code)
+            guard progress.failures.count < PrefetchFailure.countMax else { return }
+            progress.failures.append(PrefetchFailure(url: url, error: error))
         }
     }
 
     /// Returns a progress report. In the final report, unfinished URLs count as `cancelled`.
     func report(isFinal: Bool) -> PrefetchReport {
-        PrefetchReport(
-            batch: token, total: UInt64(total), finished: UInt64(finished),
-            skipped: UInt64(skipped), cancelled: isFinal ? UInt64(total - finished) : 0,
-            isFinal: isFinal, failures: isFinal ? failures : [],
-            ends: isFinal ? ends : PrefetchEnds())
+        var report = progress
+        report.isFinal = isFinal
+        if isFinal {
+            report.cancelled = report.total - report.finished
+        } else {
+            (report.failures, report.ends) = ([], PrefetchEnds())
+        }
+        return report
     }
 }
 
