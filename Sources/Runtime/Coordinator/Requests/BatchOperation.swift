@@ -87,26 +87,6 @@ struct BatchOperation: Sendable {
     }
 }
 
-/// Limits the batch operations performed in one event.
-struct BatchOperationBudget {
-    /// Remaining steps that end a request or send a message.
-    private var longLeft: Int
-    /// Remaining steps of all kinds.
-    private var left: Int
-
-    init(_ limits: SchedulerLimits) {
-        longLeft = limits.batchStepsMax
-        left = limits.batchTransitionsMax
-    }
-
-    var isSpent: Bool { longLeft <= 0 || left <= 0 }
-
-    mutating func spend(isLong: Bool) {
-        left -= 1
-        if isLong { longLeft -= 1 }
-    }
-}
-
 /// Requests that are to continue, in two lists that one loop drains. Thus no request continues in
 /// the middle of another operation, and a long chain of requests doesn't cause deep recursion.
 struct PendingTransitions: Sendable {
@@ -184,16 +164,18 @@ extension Scheduler {
 
     /// Continues pending batch operations in round-robin order, within the limits of one event.
     func runBatchOperations() {
-        var budget = BatchOperationBudget(limits)
-        while !budget.isSpent, var work = pendingTransitions.batchOperations.popFirst() {
+        // The remaining steps of all kinds, and those that end a request or send a message.
+        var (left, longLeft) = (limits.batchTransitionsMax, limits.batchStepsMax)
+        while left > 0, longLeft > 0, var work = pendingTransitions.batchOperations.popFirst() {
             var row = Self.stepsInARow
-            while row > 0, !budget.isSpent, let id = work.popNext() {
+            while row > 0, left > 0, longLeft > 0, let id = work.popNext() {
                 guard requests.contains(id) else { continue }
                 let before = shared.actions.count
                 advance(id, by: work)
                 moveOn()
                 row -= 1
-                budget.spend(isLong: work.step.isLong || shared.actions.count > before)
+                left -= 1
+                if work.step.isLong || shared.actions.count > before { longLeft -= 1 }
             }
             if !work.isDone {
                 pendingTransitions.batchOperations.append(work)
