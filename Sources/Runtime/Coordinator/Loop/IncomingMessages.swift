@@ -109,7 +109,7 @@ extension Coordinator {
             return notify(.toClient(.helloRequired), socket)
         }
         let client = ClientID(id)
-        replacementAskers.remove(id)
+        if !replacementAskers.isEmpty { replacementAskers.remove(id) }
         if socket.listener == .web { try RestrictedFront.check(message) }
         switch message {
         case .hello: return

@@ -341,8 +341,7 @@ extension Scheduler {
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
-        cancelIfSessionEnded(request.batch)
-        guard tokens[request.batch] == nil else {
+        guard liveRequest(with: request.batch) == nil else {
             throw ImageError(.tokenInUse, "another request is using this token")
         }
         try ImageError.require(

@@ -12,8 +12,7 @@ extension Scheduler {
         in batch: PrefetchBatch? = nil
     ) {
         guard let owner = clients[client] else { return }
-        if batch == nil { cancelIfSessionEnded(load.token) }
-        let live = batch == nil ? tokens[load.token] : nil
+        let live = batch == nil ? liveRequest(with: load.token) : nil
         if let live, attach(live, to: client, owner) { return }
         shared.counters.requests += 1
         // A load with an upload has ended the older load in its slot when it arrived, before its

@@ -244,10 +244,13 @@ extension Scheduler {
         shared.counters.cancelled += 1
     }
 
-    /// Cancels the request with a token silently if its session has ended: a new request may use
-    /// the token before the turn in which the old one would be canceled.
-    func cancelIfSessionEnded(_ token: Token) {
-        if let id = tokens[token], hasLostSession(id) { cancelSilently(id) }
+    /// Returns the request with a token. If its session has ended, cancels it silently instead: a
+    /// new request may use the token before the turn in which the old one would be canceled.
+    func liveRequest(with token: Token) -> LiveRequest.ID? {
+        guard let id = tokens[token] else { return nil }
+        guard hasLostSession(id) else { return id }
+        cancelSilently(id)
+        return nil
     }
 }
 

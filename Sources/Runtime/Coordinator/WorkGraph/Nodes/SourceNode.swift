@@ -381,11 +381,21 @@ extension WorkGraph {
 
     /// Reports that a fetched source is an image after all, if any request asked for a retry.
     func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
-        guard sources[source].body?.fetched != nil else { return }
+        guard sources[source].body?.fetched != nil,
+            decodes[node].consumers.contains(where: mayFollowAFailure)
+        else { return }
         let retries = requests(of: node).filter(\.image.mayFollowAFailure)
-        guard !retries.isEmpty else { return }
         let operation = decodes[node].name.key.operation
         emit(.provenSource(sources[source].key, operation, retries))
+    }
+
+    private func mayFollowAFailure(_ consumer: PixelConsumer) -> Bool {
+        switch consumer {
+        case .result(let id): results[id].consumers.contains { $0.request.image.mayFollowAFailure }
+        case .subscriber(let id, let index):
+            gatherings[id]?.layers[index].request.image.mayFollowAFailure == true
+        case .overlaid: false
+        }
     }
 
     /// The requests of all subscribers of a decode, including overlay loads.
