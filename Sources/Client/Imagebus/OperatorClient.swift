@@ -1,18 +1,23 @@
 public import Model
 
-/// Calls for operators over the connection of a client: status, cancellation of requests of any
-/// client, the failure cache, downloads, drains and cache entries. Can be used from any thread.
+/// The calls for operators over the connection of a client: status, cancellation of requests of any
+/// client, the failure cache, downloads, drains and cache entries.
+///
+/// `front.sock` answers `status` and refuses everything else with `protocolViolation`. `web.sock`
+/// also accepts the removal of a selection, if the stack's operator permits it. Each call throws
+/// `unavailable` if there is no answer within the connect timeout.
+public protocol OperatorCalls: Sendable {
+    /// The client whose connection is used. It can load images as well.
+    var client: ImagebusClient { get }
+}
+
+/// Makes the calls for operators. Can be used from any thread.
 ///
 ///     let configuration = try ClientConfiguration(
 ///         runtimeDirectory: "/run/imagebus", isOperator: true)
 ///     let operators = try OperatorClient(configuration)
 ///     try await operators.remove(EntrySelection(tag: "news"))
-///
-/// `front.sock` answers `status` and refuses everything else with `protocolViolation`. `web.sock`
-/// also accepts the removal of a selection, if the stack's operator permits it. Each call throws
-/// `unavailable` if there is no answer within the connect timeout.
-public struct OperatorClient: Sendable {
-    /// The client whose connection is used. It can load images as well.
+public struct OperatorClient: OperatorCalls {
     public let client: ImagebusClient
 
     /// Uses the connection of a client.
@@ -22,7 +27,15 @@ public struct OperatorClient: Sendable {
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
         client = try ImagebusClient(configuration)
     }
+}
 
+@available(*, deprecated, message: "use OperatorClient")
+extension ImagebusClient: OperatorCalls {
+    /// The client itself: its former calls for operators are those of `OperatorClient`.
+    public var client: ImagebusClient { self }
+}
+
+extension OperatorCalls {
     /// Cancels a request of any client.
     public func cancelAny(_ token: Token) { _ = client.commands.post(.cancelAny(token)) }
 
@@ -83,7 +96,7 @@ public struct OperatorClient: Sendable {
 
 // Cache entries. Caches are named as in the configuration. If no name is given, calls for a key
 // apply to the default cache, and calls for a selection to all caches.
-extension OperatorClient {
+extension OperatorCalls {
     /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
     /// now. The key has the text form used in replies. A load that queries these tiers finds the
     /// entry.
@@ -189,7 +202,7 @@ extension OperatorClient {
     }
 
     /// A placeholder for the required URL; nothing is fetched.
-    private static let entryURL = "http://entry.invalid/"
+    private static var entryURL: String { "http://entry.invalid/" }
 
     private func tiers(
         _ action: EntryAction, _ key: String, _ cache: String?, _ tiers: CacheTypes
@@ -231,6 +244,7 @@ extension OperatorClient {
         return report.outcome
     }
 
-    private static let nonsense = ImageError(
-        .protocolViolation, "the coordinator sent an answer to a different question")
+    private static var nonsense: ImageError {
+        ImageError(.protocolViolation, "the coordinator sent an answer to a different question")
+    }
 }

@@ -62,19 +62,9 @@ extension ImagebusClient {
     ) throws(ImageError) -> ImageResponse {
         try loadAndWait(request, uploading: Array(data), group: group, trace: trace)
     }
-
-    /// Stores the bytes of an image unchanged under a key.
-    @available(*, deprecated, renamed: "OperatorClient.put(_:under:cache:in:tags:extendedData:)")
-    public func put(
-        _ data: Data, under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
-        tags: [String] = [], extendedData: ExtendedData? = nil
-    ) async throws(ImageError) -> CacheTypes {
-        try await OperatorClient(self).put(
-            data, under: key, cache: cache, in: tiers, tags: tags, extendedData: extendedData)
-    }
 }
 
-extension OperatorClient {
+extension OperatorCalls {
     /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
     /// now. Copies the bytes once.
     public func put(
