@@ -47,9 +47,9 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         var (pending, actions) = pending((1...1_000).map { load($0) })
         #expect(sent(actions).map(\.token) == [token(1)] && actions.count == 1)
         #expect(pending.sentCount == 1)
-        #expect(pending.members(of: token(1)) == (1...1_000).map(token))
+        #expect(pending.load(of: token(1))?.members == (1...1_000).map(token))
         _ = pending.delivered(token(1), at: at(2))
-        #expect(pending.isEmpty && pending.members(of: token(1)) == nil)
+        #expect(pending.isEmpty && pending.load(of: token(1))?.members == nil)
     }
 
     /// The answer may already be on its way, and may since have become outdated.
@@ -71,7 +71,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         for number in 3...9 { #expect(pending.submitted(load(UInt64(number)), at: at(300)) == []) }
         pending.flushed()
         #expect(sent(pending.delivered(token(1), at: at(400))).map(\.token) == [token(3)])
-        #expect(pending.members(of: token(3))?.count == 7)
+        #expect(pending.load(of: token(3))?.members?.count == 7)
     }
 
     @Test func whatDiffersOrIsAMatterOfItsOwnIsAMessageOfItsOwn() throws {
@@ -142,7 +142,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(failed(pending.cancelled(token(1))) == [1: .cancelled], "the leading load")
         #expect(pending.cancelled(token(1)) == [])
         #expect(failed(pending.cancelled(token(3))) == [3: .cancelled])
-        #expect(pending.members(of: token(1)) == [token(2)])
+        #expect(pending.load(of: token(1))?.members == [token(2)])
         #expect(pending.cancelled(token(2)) == [.send(.cancel(token(1)))])
         #expect(pending.cancelled(token(2)) == [])
         let error = ImageError(.cancelled, "cancelled")
@@ -251,7 +251,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(pending.sessionEnded(at: at(10)) == [])
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 2)), window: 4)
         #expect(sent(pending.welcomed(welcome, at: at(20))).map(\.token) == [token(1)])
-        #expect(pending.members(of: token(1)) == [token(2), token(3)])
+        #expect(pending.load(of: token(1))?.members == [token(2), token(3)])
         // A request canceled by all members in the meantime isn't resent.
         #expect(failed(pending.cancelled(token(2))) == [2: .cancelled])
         #expect(pending.cancelled(token(3)) == [.send(.cancel(token(1)))])

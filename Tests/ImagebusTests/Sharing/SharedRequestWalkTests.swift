@@ -116,7 +116,7 @@ private struct Walk {
             perform(pending.progressed(RequestProgress(token: token, received: 1, expected: 2)))
         default:
             wires[token] = nil
-            for member in pending.members(of: token) ?? [token] {
+            for member in pending.load(of: token)?.members ?? [token] {
                 guard let task = tasks[member] else { continue }
                 if task.url != wire.url { faults.append("\(member) got another image") }
                 let isOlder = wire.sentAt ?? 0 < task.submittedAt
@@ -176,7 +176,7 @@ private struct Walk {
             case .send(.cancel(let token)):
                 // If it was answered in the meantime, there is nothing to cancel.
                 wires[token]?.isCancelled = true
-                if let members = pending.members(of: token), members.count > 1 {
+                if let members = pending.load(of: token)?.members, members.count > 1 {
                     faults.append("\(members.count) still wait for \(token), which is cancelled")
                 }
             case .send(.cancelGroup(let group)):
@@ -198,7 +198,7 @@ private struct Walk {
             faults.append("the window is exceeded")
         }
         for (token, wire) in wires where !wire.isCancelled {
-            let members = pending.members(of: token) ?? [token]
+            let members = pending.load(of: token)?.members ?? [token]
             let highest = members.compactMap { tasks[$0]?.priority }.max()
             if highest != wire.priority { faults.append("\(token) is of class \(wire.priority)") }
             if members.contains(where: { tasks[$0]?.ends != 0 }) {

@@ -27,6 +27,11 @@ final class PendingLoad: @unchecked Sendable {
     /// uploads apart; or if it continues without its client, because it is later found by its
     /// token. The request itself may also rule it out.
     let mayBeShared: Bool
+    /// The loads that it shares a message with, its place among them until it has left, and the
+    /// priority that its own caller wants.
+    var share: SharedLoads?
+    var place: Int?
+    var ownPriority = Priority.normal
     /// Whether other loads may join this one, or could have; set on submission.
     var isShareable = false
     /// The encoded form and the answer of an identical earlier load, or `nil` if there is none.
@@ -204,9 +209,12 @@ struct NumberedQueue<Element> {
         head = 0
     }
 
+    /// All elements in order.
+    var elements: [Element] { places[head...].compactMap(\.element) }
+
     /// Removes all elements and returns them in order.
     mutating func removeAll() -> [Element] {
-        let elements = places[head...].compactMap(\.element)
+        let elements = elements
         visitCount += places.count
         (places, head, count) = ([], 0, 0)
         return elements

@@ -44,8 +44,9 @@ struct PendingRequests {
     var visitCount: Int { queue.visitCount + postponed.visitCount }
     /// The number of loads that were sent and have not ended.
     private(set) var sentCount = 0
-    /// Loads combined into one message. Only the leader of each group is queued and sent.
-    var shares = SharedLoads()
+    /// Loads that others can still join. Of loads that share a message, only the leader is queued
+    /// and sent.
+    var joinable = JoinableLoads()
     /// When to look for overdue loads: approximately the next deadline.
     private var earliest: Instant?
 
@@ -71,7 +72,7 @@ struct PendingRequests {
         if load.isShareable, let joined = join(load, at: now) { return joined }
         let superseded = supersede(by: load)
         enter(load, at: now)
-        if load.isShareable { shares.open(load.hash, load.token) }
+        if load.isShareable { joinable.add(load) }
         if let slot = load.slot { slots[slot] = load.token }
         let sent = sendInTurn(load, at: now)
         return superseded.isEmpty ? sent : superseded + sent
@@ -95,56 +96,10 @@ struct PendingRequests {
         return cancelled(older)
     }
 
-    /// Changes the priority of a load.
-    mutating func reprioritized(_ token: Token, _ priority: Priority) -> Actions {
-        guard let entry = entries[token], !shares.hasLeft(token) else { return [] }
-        if let leader = shares.leader(of: token) {
-            shares.set(priority, of: token)
-            return settle(leader)
-        }
-        entries[token]?.image.priority = priority
-        return entry.isSent ? [.send(.reprioritize(token, priority))] : []
-    }
-
-    /// Changes the priority of all loads of a group.
-    mutating func reprioritized(_ group: GroupID, _ priority: Priority) -> Actions {
-        let members = entries.filter { $0.loadOptions.group == group }
-        for load in members {
-            shares.set(priority, of: load.token)
-            load.image.priority = priority
-        }
-        let isSent = members.contains { $0.isSent }
-        return isSent ? [.send(.reprioritizeGroup(group, priority))] : []
-    }
-
-    /// Handles a cancel by the caller of a load. If other loads share its message, only this one
-    /// ends, here; otherwise the load ends here if it was not sent, or else the coordinator cancels
-    /// it.
-    mutating func cancelled(_ token: Token) -> Actions {
-        guard let entry = entries[token], !entry.isCancelled, !shares.hasLeft(token) else {
-            return []
-        }
-        guard let leader = shares.leader(of: token) else { return cancelForAll(token) }
-        guard entries[leader]?.isCancelled == false else { return [] }
-        if shares.count(of: leader) == 1 { return cancelForAll(leader) }
-        return left(
-            token, ImageError(.cancelled, "cancelled; other callers still wait for the load"))
-    }
-
-    /// Cancels a load for all callers that share it.
-    private mutating func cancelForAll(_ token: Token) -> Actions {
-        guard let entry = entries[token], entry.isSent else {
-            return endAll(token, .cancelledUnsent)
-        }
-        entries[token]?.isCancelled = true
-        return [.send(.cancel(token))]
-    }
-
     /// Cancels all loads of a group. Loads that share a message always belong to the same group.
     mutating func cancelledGroup(_ group: GroupID) -> Actions {
         let members = entries.filter { load in
-            load.loadOptions.group == group && !load.isCancelled
-                && shares.leader(of: load.token) ?? load.token == load.token
+            load.loadOptions.group == group && !load.isCancelled && load.leader == load.token
         }
         let unsent = members.filter { !$0.isSent }
         let sent = members.filter(\.isSent)
@@ -187,9 +142,8 @@ struct PendingRequests {
 
     /// Reports the progress of a load.
     mutating func progressed(_ progress: RequestProgress) -> Actions {
-        guard let members = shares.members(of: progress.token) else {
-            return entries[progress.token] == nil ? [] : [.advance(progress)]
-        }
+        guard let load = entries[progress.token] else { return [] }
+        guard let members = load.members else { return [.advance(progress)] }
         return Actions(
             members.lazy.map { member in
                 var its = progress
@@ -220,11 +174,7 @@ struct PendingRequests {
 
     /// Ends a load whose bytes were taken, and sends the next one.
     mutating func delivered(_ token: Token, at now: Instant) -> Actions {
-        if let members = shares.members(of: token) {
-            removeAll(token, members)
-        } else {
-            remove(token)
-        }
+        removeAll(token)
         return sendQueued(at: now)
     }
 
@@ -237,8 +187,8 @@ struct PendingRequests {
             return foundUnreadable(token, error, at: now)
         }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        entries[token]?.loadOptions.staleRetries += 1
-        return sendAgain(token, at: now)
+        entry.loadOptions.staleRetries += 1
+        return sendAgain(entry, at: now)
     }
 
     /// Handles a "not modified" reply without a usable cached image, because its bytes were
@@ -247,8 +197,8 @@ struct PendingRequests {
     mutating func foundUnmodified(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        entries[token]?.image.options.remove(.refreshCached)
-        return sendAgain(token, at: now)
+        entry.image.options.remove(.refreshCached)
+        return sendAgain(entry, at: now)
     }
 
     /// Handles a reply whose bytes cannot be read from shared memory: sends the load once more, in
@@ -261,15 +211,15 @@ struct PendingRequests {
         guard mayAskForChunks, knowsChunks, !entry.loadOptions.wantsChunks else {
             return endAll(token, error) + sendQueued(at: now)
         }
-        entries[token]?.loadOptions.wantsChunks = true
-        return sendAgain(token, at: now)
+        entry.loadOptions.wantsChunks = true
+        return sendAgain(entry, at: now)
     }
 
     /// Sends a load again. It must not cancel loads that have entered its slot since; later loads
     /// cancel it by its token.
-    private mutating func sendAgain(_ token: Token, at now: Instant) -> Actions {
-        entries[token]?.loadOptions.namesSlot = false
-        return entries[token].map { Actions(send($0, at: now)) } ?? []
+    private mutating func sendAgain(_ load: PendingLoad, at now: Instant) -> Actions {
+        load.loadOptions.namesSlot = false
+        return Actions(send(load, at: now))
     }
 
     /// Ends a load on the client's side, for instance because of a gap in its chunks.
@@ -296,16 +246,16 @@ struct PendingRequests {
     mutating func expire(at now: Instant) -> Actions {
         guard let due = earliest, due <= now else { return [] }
         var actions: Actions = []
-        for load in entries where entries[load.token] != nil && !shares.hasLeft(load.token) {
+        for load in entries where entries[load.token] != nil && !load.hasLeft {
             if !isWelcome, load.unservedUntil <= now {
-                actions += left(load.token, refusal ?? .nobodyServes)
+                actions += left(load, refusal ?? .nobodyServes)
             } else if now >= lastMoment(of: load) {
-                actions += left(load.token, ImageError(.deadlineExceeded, "the deadline passed"))
+                actions += left(load, ImageError(.deadlineExceeded, "the deadline passed"))
             }
         }
         let pause = actions.isEmpty ? 0 : Self.expiryMilliseconds
         actions += sendQueued(at: now)
-        let next = entries.compactMap { shares.hasLeft($0.token) ? nil : self.due($0) }.min()
+        let next = entries.compactMap { $0.hasLeft ? nil : self.due($0) }.min()
         earliest = next.map { max($0, now.adding(milliseconds: pause)) }
         return actions
     }
@@ -321,8 +271,7 @@ struct PendingRequests {
     /// Returns when a load is overdue. A load that was sent gets a grace period, because the
     /// coordinator normally ends it by itself.
     private func lastMoment(of load: PendingLoad) -> Instant {
-        let leader = shares.leader(of: load.token)
-        let isSent = leader.flatMap { entries[$0]?.isSent } ?? load.isSent
+        let isSent = load.membership.map { entries[$0.leader]?.isSent == true } ?? load.isSent
         return load.deadline.adding(milliseconds: isSent ? Self.graceMilliseconds : 0)
     }
 
@@ -334,9 +283,9 @@ struct PendingRequests {
     }
 
     private mutating func endEverything(_ error: ImageError) -> Actions {
-        let waiting = entries.filter { !shares.hasLeft($0.token) }
+        let waiting = entries.filter { !$0.hasLeft }
         entries.removeAll()
-        shares = SharedLoads()
+        joinable = JoinableLoads()
         slots.removeAll()
         _ = queue.removeAll()
         _ = postponed.removeAll()
@@ -381,14 +330,14 @@ struct PendingRequests {
 
     private mutating func send(_ load: PendingLoad, at now: Instant) -> Action {
         load.isSent = true
-        if load.isShareable { shares.isLeaving(load.hash, load.token) }
+        if load.isShareable { joinable.isLeaving(load) }
         load.millisecondsLeft = max(1, deadline(of: load).milliseconds(since: now))
         return .load(load)
     }
 
     /// The latest deadline among the loads that share the message (SEMANTICS §3.4).
     private func deadline(of load: PendingLoad) -> Instant {
-        guard let members = shares.members(of: load.token) else { return load.deadline }
+        guard let members = load.members else { return load.deadline }
         return members.compactMap { entries[$0]?.deadline }.max() ?? load.deadline
     }
 
@@ -400,7 +349,7 @@ struct PendingRequests {
     mutating func remove(_ token: Token) -> PendingLoad? {
         guard let load = entries.remove(token) else { return nil }
         if let slot = load.slot, slots[slot] == token { slots[slot] = nil }
-        if load.isShareable { shares.close(load.hash, token) }
+        if load.isShareable { joinable.remove(load) }
         if load.isSent {
             sentCount -= 1
         } else {

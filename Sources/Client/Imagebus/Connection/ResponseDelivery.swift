@@ -67,7 +67,7 @@ extension ClientConnection {
     private mutating func end(
         _ load: PendingLoad, with result: Result<ImageResponse, ImageError>, at now: Instant
     ) {
-        let members = pending.members(of: load.token)?.compactMap { pending.load(of: $0) }
+        let members = load.members?.compactMap { pending.load(of: $0) }
         forget(load.token)
         perform(pending.delivered(load.token, at: now), at: now)
         guard let members else { return load.task.finish(result) }
@@ -76,7 +76,7 @@ extension ClientConnection {
 
     /// Counts each load that shared a cache hit as one hit (SEMANTICS §5.24).
     private mutating func countMembers(_ answer: ImageAccount, of load: PendingLoad) {
-        guard let voucher = answer.image.voucher, let members = pending.members(of: load.token)
+        guard let voucher = answer.image.voucher, let members = load.members
         else { return }
         for _ in members.dropFirst() where !answers.uses.count(voucher.number) { return }
     }
@@ -99,7 +99,7 @@ extension ClientConnection {
             return release(answer)
         }
         response.arrivedBytes = arrived
-        for token in pending.members(of: load.token) ?? [load.token] {
+        for token in load.members ?? [load.token] {
             pending.load(of: token)?.task.receivedPartial(response)
         }
     }
