@@ -10,22 +10,15 @@ public final class LoadTask: Sendable {
     /// Unsafe continuation: `finish` removes it from the state and resumes it exactly once.
     private typealias Continuation = UnsafeContinuation<Result<ImageResponse, ImageError>, Never>
 
+    /// Receives events in order; the end is the last one.
+    private typealias Listener = @Sendable (LoadEvent) -> Void
+
     private struct State: ~Copyable {
         var result: Result<ImageResponse, ImageError>?
         /// Most loads are awaited once, or have callbacks.
         var continuation: Continuation?
         var callbacks: LoadCallbacks?
-        private(set) var extras: Extras?
-
-        init(callbacks: LoadCallbacks?, wantsProgress: Bool, keeper: ClientMemoryCache.Keeper?) {
-            self.callbacks = callbacks
-            if wantsProgress { ensureExtras().progress = Progress() }
-            if let keeper { ensureExtras().keeper = keeper }
-        }
-
-        init(endedWith response: ImageResponse) { result = .success(response) }
-
-        var cached: ImageResponse? { extras?.cached }
+        var extras: Extras?
 
         /// Returns the existing extras, or creates them.
         mutating func ensureExtras() -> Extras {
@@ -38,19 +31,19 @@ public final class LoadTask: Sendable {
         /// if there is a result already.
         mutating func end(
             with result: Result<ImageResponse, ImageError>
-        ) -> (continuation: Continuation?, callbacks: LoadCallbacks?, extras: Extras?)? {
+        ) -> (listeners: [Listener], callbacks: LoadCallbacks?, continuation: Continuation?)? {
             guard self.result == nil else { return nil }
-            let waiting = (
-                continuation: exchange(&continuation, with: nil),
-                callbacks: exchange(&callbacks, with: nil), extras: exchange(&extras, with: nil)
-            )
             self.result = result
-            if let cached = waiting.extras?.cached { ensureExtras().cached = cached }
-            return waiting
+            let known = exchange(&extras, with: nil)
+            if let cached = known?.cached { ensureExtras().cached = cached }
+            return (
+                known?.listeners ?? [], exchange(&callbacks, with: nil),
+                exchange(&continuation, with: nil)
+            )
         }
     }
 
-    /// Observers, additional waiters and cached images, in an object that is created on demand,
+    /// Listeners, additional waiters and cached images, in an object that is created on demand,
     /// because most loads don't need it.
     ///
     /// `@unchecked Sendable`: an object belongs to one `State` and is accessed under its lock until
@@ -60,22 +53,11 @@ public final class LoadTask: Sendable {
         var cached: ImageResponse?
         /// Another cached image, from a coordinator that replaced the first.
         var newer: ImageResponse?
-        var gates: [ThreadGate] = []
-        var continuations: [Continuation] = []
-        var progress: Progress?
-        /// Created when someone listens.
-        var events: LoadEvents?
-        var keeper: ClientMemoryCache.Keeper?
-    }
-
-    /// Created when someone reads the progress, which is not the case for most loads.
-    private struct Progress {
-        let stream: AsyncStream<RequestProgress>
-        let sink: AsyncStream<RequestProgress>.Continuation
-
-        init() {
-            (stream, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
-        }
+        /// Created when someone reads the progress.
+        var progress: AsyncStream<RequestProgress>?
+        var listeners: [Listener] = []
+        /// Created when someone reads the events.
+        var newest: NewestEvents?
     }
 
     /// Identifies the load on the bus, in logs and to operators. Loads combined into one message
@@ -85,11 +67,17 @@ public final class LoadTask: Sendable {
     /// are kept.
     public var progress: AsyncStream<RequestProgress> {
         state.withLock { state in
-            let extras = state.ensureExtras()
-            let progress = extras.progress ?? Progress()
-            extras.progress = progress
-            if state.result != nil { progress.sink.finish() }
-            return progress.stream
+            if let progress = state.extras?.progress { return progress }
+            let (stream, listener) = Self.makeStream(newest: Self.waitingMax) { event in
+                if case .progress(let progress) = event { progress } else { nil }
+            }
+            if let result = state.result {
+                listener(.end(result))
+            } else {
+                state.ensureExtras().progress = stream
+                state.ensureExtras().listeners.append(listener)
+            }
+            return stream
         }
     }
 
@@ -101,30 +89,58 @@ public final class LoadTask: Sendable {
     ///
     /// Progress is reported if `wantsProgress` was set, `info` if `wantsInfo` was, and partial
     /// images with `RequestOptions.progressiveLoad`.
-    public var events: AsyncStream<LoadEvent> {
-        state.withLock { state in
-            var events = state.extras?.events ?? LoadEvents()
-            let stream = events.listen(after: state.result)
-            if state.result == nil { state.ensureExtras().events = events }
-            return stream
-        }
-    }
+    public var events: AsyncStream<LoadEvent> { stream(newest: Self.waitingMax) { $0 } }
 
     /// Images of the bytes received so far (`RequestOptions.progressiveLoad`), each decoded from
     /// more bytes than the one before (`ImageResponse.arrivedBytes`). Ends with the load; its final
     /// image is not included. For a slow reader the newest one is kept.
     public var partials: AsyncStream<ImageResponse> {
-        let events = events
-        let (stream, sink) = AsyncStream<ImageResponse>.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
-        let task = Task {
-            for await event in events {
-                if case .partial(let response) = event { sink.yield(response) }
-            }
-            sink.finish()
+        stream(newest: 1) { if case .partial(let response) = $0 { response } else { nil } }
+    }
+
+    /// The number of events queued for a slow reader; the newest are kept.
+    private static let waitingMax = 16
+
+    /// Returns a stream of what `element` selects from the events: the newest of each kind, and all
+    /// from now on.
+    private func stream<Element: Sendable>(
+        newest count: Int, _ element: @escaping @Sendable (LoadEvent) -> Element?
+    ) -> AsyncStream<Element> {
+        let (stream, listener) = Self.makeStream(newest: count, element)
+        state.withLock { state in
+            let newest = state.extras?.newest ?? NewestEvents()
+            for event in newest.all { listener(event) }
+            if let result = state.result { return listener(.end(result)) }
+            state.ensureExtras().newest = newest
+            state.ensureExtras().listeners.append(listener)
         }
-        sink.onTermination = { _ in task.cancel() }
         return stream
+    }
+
+    private static func makeStream<Element: Sendable>(
+        newest count: Int, _ element: @escaping @Sendable (LoadEvent) -> Element?
+    ) -> (AsyncStream<Element>, Listener) {
+        let (stream, sink) = AsyncStream<Element>.makeStream(
+            bufferingPolicy: .bufferingNewest(count))
+        return (
+            stream,
+            { event in
+                if let element = element(event) { sink.yield(element) }
+                if case .end = event { sink.finish() }
+            }
+        )
+    }
+
+    /// Calls `body` once with the result, as soon as there is one.
+    private func whenEnded(
+        _ body: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
+    ) {
+        let listener: Listener = { if case .end(let result) = $0 { body(result) } }
+        let known = state.withLock { state in
+            if state.result == nil { state.ensureExtras().listeners.append(listener) }
+            return state.result
+        }
+        if let known { body(known) }
     }
 
     private let state: Mutex<State>
@@ -135,18 +151,16 @@ public final class LoadTask: Sendable {
         token: Token, wantsProgress: Bool = false, commands: CommandQueue,
         callbacks: LoadCallbacks? = nil, keeper: ClientMemoryCache.Keeper? = nil
     ) {
-        self.token = token
-        self.commands = commands
-        state = Mutex(State(callbacks: callbacks, wantsProgress: wantsProgress, keeper: keeper))
+        (self.token, self.commands) = (token, commands)
+        state = Mutex(State(callbacks: callbacks))
+        if let keeper { whenEnded { if case .success(let response) = $0 { keeper(response) } } }
+        if wantsProgress { _ = progress }
     }
 
     /// Creates a task that has already ended.
-    init(
-        token: Token, endedWith response: ImageResponse, commands: CommandQueue
-    ) {
-        self.token = token
-        self.commands = commands
-        state = Mutex(State(endedWith: response))
+    init(token: Token, endedWith response: ImageResponse, commands: CommandQueue) {
+        (self.token, self.commands) = (token, commands)
+        state = Mutex(State(result: .success(response)))
     }
 
     /// Whether there is a result.
@@ -165,17 +179,13 @@ public final class LoadTask: Sendable {
             // The result is available: skip setting up a continuation.
             if let known = result { return try known.get() }
             let result = await withTaskCancellationHandler {
-                await withUnsafeContinuation { continuation in
-                    let known = state.withLock { state in
-                        guard state.result == nil else { return state.result }
-                        if state.continuation == nil {
-                            state.continuation = continuation
-                        } else {
-                            state.ensureExtras().continuations.append(continuation)
-                        }
-                        return nil
+                await withUnsafeContinuation { (continuation: Continuation) in
+                    let isFirst = state.withLock { state in
+                        guard state.result == nil, state.continuation == nil else { return false }
+                        state.continuation = continuation
+                        return true
                     }
-                    if let known { continuation.resume(returning: known) }
+                    if !isFirst { whenEnded { continuation.resume(returning: $0) } }
                 }
             } onCancel: {
                 cancel()
@@ -190,7 +200,7 @@ public final class LoadTask: Sendable {
 
     /// The cached image of a load with `refreshCached`, available as soon as it has arrived; it
     /// stays if the refresh fails. `nil` if there is none.
-    public var cachedResponse: ImageResponse? { state.withLock { $0.cached } }
+    public var cachedResponse: ImageResponse? { state.withLock { $0.extras?.cached } }
 
     /// One or two responses: the cached image immediately, and the one that replaces it, if any.
     /// Ends with the load; throws the error of the load.
@@ -199,18 +209,15 @@ public final class LoadTask: Sendable {
     /// Waits for the response, blocking the calling thread. To begin a load and wait for it in one
     /// call, use `ImagebusClient.loadAndWait`, which is faster.
     public func waitForResponse() throws(ImageError) -> ImageResponse {
-        if let known = state.withLock({ $0.result }) { return try known.get() }
+        if let result { return try result.get() }
         do throws(Errno) {
             let gate = try ThreadGate()
-            let isPending = state.withLock { state in
-                state.ensureExtras().gates.append(gate)
-                return state.result == nil
-            }
-            if isPending { try gate.wait() }
+            whenEnded { _ in gate.open() }
+            try gate.wait()
         } catch {
             throw ImageError(.internalError, "this thread cannot wait: \(error)")
         }
-        guard let result = state.withLock({ $0.result }) else {
+        guard let result else {
             throw ImageError(.internalError, "the load has ended without a result")
         }
         return try result.get()
@@ -266,45 +273,30 @@ public final class LoadTask: Sendable {
     func receivedPartial(_ response: ImageResponse) { notify(.partial(response)) }
 
     /// Handles the arrival of progress.
-    func receivedProgress(_ event: RequestProgress) {
-        state.withLock { $0.extras?.progress?.sink }?.yield(event)
-        notify(.progress(event))
-    }
+    func receivedProgress(_ event: RequestProgress) { notify(.progress(event)) }
 
     /// Reports an event before the end to all listeners and callbacks.
     private func notify(_ event: LoadEvent) {
-        let (recorded, callbacks) = state.withLock { state in
-            (state.result == nil ? state.extras?.events?.record(event) : nil, state.callbacks)
+        let (listeners, events, callbacks) = state.withLock { state in
+            let extras = state.result == nil ? state.extras : nil
+            return (
+                extras?.listeners ?? [], extras?.newest?.record(event) ?? [event], state.callbacks
+            )
         }
-        for listener in recorded?.listeners ?? [] {
-            for event in recorded?.events ?? [] { listener.yield(event) }
-        }
+        for listener in listeners { for event in events { listener(event) } }
         callbacks?.notify(event, onThreadOf: commands)
     }
 
     /// The result if the origin reports that nothing changed.
-    var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.cached } }
+    var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.extras?.cached } }
 
     /// Ends the load; later calls have no effect. `onClientThread` is false if the load ends within
     /// the call that begins it, on the caller's thread.
     func finish(_ result: Result<ImageResponse, ImageError>, onClientThread: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
-        if let extras = waiting.extras { notify(extras, result) }
+        for listener in waiting.listeners { listener(.end(result)) }
         waiting.callbacks?.notify(.end(result), onThreadOf: onClientThread ? commands : nil)
         waiting.continuation?.resume(returning: result)
-        guard let extras = waiting.extras else { return }
-        for continuation in extras.continuations { continuation.resume(returning: result) }
-    }
-
-    /// Reports the end to observers, before the waiters are resumed.
-    private func notify(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
-        if case .success(let response) = result { extras.keeper?(response) }
-        extras.progress?.sink.finish()
-        for listener in extras.events?.record(.end(result)).listeners ?? [] {
-            listener.yield(.end(result))
-            listener.finish()
-        }
-        for gate in extras.gates { gate.open() }
     }
 }
 
@@ -403,56 +395,28 @@ public enum LoadEvent: Sendable {
     case end(Result<ImageResponse, ImageError>)
 }
 
-/// The events of a load so far, and its listeners. A listener that is added late receives the
-/// newest event of each kind first.
-struct LoadEvents {
-    private var info: ImageInfo?
-    private var progress: RequestProgress?
-    private var partial: ImageResponse?
-    private var cached: ImageResponse?
-    private var listeners: [AsyncStream<LoadEvent>.Continuation] = []
+/// The newest event of each kind, with which a late listener starts.
+struct NewestEvents {
+    private var (info, progress): (ImageInfo?, RequestProgress?)
+    private var (partial, cached): (ImageResponse?, ImageResponse?)
 
-    /// The number of events queued for a slow listener; the newest are kept.
-    private static let waitingMax = 16
-
-    /// Records an event. Returns the resulting events and the listeners to notify.
-    mutating func record(
-        _ event: LoadEvent
-    ) -> (events: [LoadEvent], listeners: [AsyncStream<LoadEvent>.Continuation]) {
-        var events = [event]
+    /// Records an event before the end. Returns it, after the contents of a header that it brings.
+    mutating func record(_ event: LoadEvent) -> [LoadEvent] {
         switch event {
         case .progress(let progress):
             self.progress = progress
-            if let info = progress.info, info != self.info {
-                self.info = info
-                events.insert(.info(info), at: 0)
-            }
+            guard let info = progress.info, info != self.info else { break }
+            self.info = info
+            return [.info(info), event]
         case .info(let info): self.info = info
         case .partial(let response): partial = response
         case .cached(let response): cached = response
-        case .end: return (events, exchange(&listeners, with: []))
+        case .end: break
         }
-        return (events, listeners)
+        return [event]
     }
 
-    /// Adds a listener, which receives the newest events so far and, if the load has ended, its
-    /// end.
-    mutating func listen(
-        after end: Result<ImageResponse, ImageError>?
-    ) -> AsyncStream<LoadEvent> {
-        let (stream, listener) = AsyncStream<LoadEvent>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.waitingMax))
-        for event in newestEvents { listener.yield(event) }
-        if let end {
-            listener.yield(.end(end))
-            listener.finish()
-        } else {
-            listeners.append(listener)
-        }
-        return stream
-    }
-
-    private var newestEvents: [LoadEvent] {
+    var all: [LoadEvent] {
         [
             info.map(LoadEvent.info), cached.map(LoadEvent.cached),
             progress.map(LoadEvent.progress), partial.map(LoadEvent.partial),

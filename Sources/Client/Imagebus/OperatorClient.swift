@@ -18,6 +18,7 @@ public protocol OperatorCalls: Sendable {
 ///     let operators = try OperatorClient(configuration)
 ///     try await operators.remove(EntrySelection(tag: "news"))
 public struct OperatorClient: OperatorCalls {
+    /// See `OperatorCalls`.
     public let client: ImagebusClient
 
     /// Uses the connection of a client.
