@@ -3,26 +3,24 @@ import Model
 @testable import Imagebus
 
 extension PendingLoad {
-    /// A load without a caller.
-    convenience init(_ request: LoadRequest) {
+    private static let commands: CommandQueue = {
         guard let commands = try? CommandQueue(commandsMax: 1) else {
             preconditionFailure("there are descriptors")
         }
-        self.init(request, commands)
-    }
+        return commands
+    }()
 
-    /// The same for thousands of loads, which share a queue and its descriptor.
-    convenience init(_ request: LoadRequest, _ commands: CommandQueue) {
+    /// A load without a caller.
+    convenience init(_ request: LoadRequest, bytes: [UInt8]? = nil) {
         self.init(
-            request.image, LoadTask(token: request.token, commands: commands),
-            group: request.group, wantsProgress: request.wantsProgress,
-            wantsInfo: request.wantsInfo, detach: request.detach,
-            uploadBytes: Int(request.uploadBytes), slot: request.slot,
-            logContext: request.logContext, httpClient: request.httpClient)
-        // Set only when the load is resent.
-        (loadOptions.staleRetries, loadOptions.wantsChunks) = (
-            request.staleRetries, request.wantsChunks
-        )
+            request.image, LoadTask(token: request.token, commands: Self.commands),
+            LoadOptions(
+                group: request.group, wantsProgress: request.wantsProgress,
+                wantsInfo: request.wantsInfo, detach: request.detach,
+                httpClient: request.httpClient, staleRetries: request.staleRetries,
+                wantsChunks: request.wantsChunks),
+            slot: request.slot, logContext: request.logContext,
+            uploading: bytes ?? [UInt8](repeating: 0, count: Int(request.uploadBytes)))
     }
 }
 

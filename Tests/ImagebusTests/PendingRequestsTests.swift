@@ -220,10 +220,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
     func thousandsOfLoadsEndInFewSteps(_ end: String) throws {
         let count = 40_000
         let group = GroupID(Identifier128(high: 7, low: 7))
-        let commands = try CommandQueue(commandsMax: 1)
-        let loads = (1...count).map {
-            PendingLoad(request(UInt64($0), group: group), commands)
-        }
+        let loads = (1...count).map { PendingLoad(request(UInt64($0), group: group)) }
         var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
         _ = pending.welcomed(welcome, at: at(0))
         for load in loads { _ = pending.submitted(load, at: at(0)) }

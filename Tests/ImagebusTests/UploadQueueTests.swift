@@ -8,16 +8,15 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low
 private let group = GroupID(Identifier128(high: 1, low: 1))
 private let chunkBytes = MessageLimits.chunkBytesMax
 
-private func load(_ number: UInt64, _ count: Int, group: GroupID? = nil) -> LoadRequest {
-    LoadRequest(
-        token: token(number), group: group, image: ImageRequest(url: ""),
-        uploadBytes: UInt64(count))
+/// An upload whose bytes all equal its number.
+private func load(_ number: UInt64, _ count: Int, group: GroupID? = nil) -> PendingLoad {
+    PendingLoad(
+        LoadRequest(token: token(number), group: group, image: ImageRequest(url: "")),
+        bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count))
 }
 
 extension UploadQueue {
-    /// Adds and starts an upload whose bytes all equal its number.
     fileprivate mutating func begin(_ number: UInt64, _ count: Int, group: GroupID? = nil) {
-        add(token(number), [UInt8](repeating: UInt8(number), count: count))
         #expect(start(load(number, count, group: group)) == true)
     }
 
@@ -57,10 +56,7 @@ extension UploadQueue {
     @Test(arguments: [true, false]) func thousandsThatWaitEndInFewSteps(asAGroup: Bool) {
         let count: UInt64 = 20_000
         var uploads = begun()
-        for number in 1...count {
-            uploads.add(token(number), [1])
-            _ = uploads.start(load(number, 1, group: group))
-        }
+        for number in 1...count { uploads.begin(number, 1, group: group) }
         if asAGroup {
             #expect(uploads.stop(group: group).map(\.value.low) == Array(1...count))
         } else {
@@ -140,7 +136,6 @@ extension UploadQueue {
 
     @Test func aCoordinatorWithoutPiecesTakesNone() {
         var uploads = begun(window: 0)
-        uploads.add(token(1), [1])
         #expect(uploads.start(load(1, 1)) == false)
     }
 
@@ -168,7 +163,7 @@ extension UploadQueue {
 private struct UploadWalk {
     var uploads = UploadQueue()
     let window: Int
-    var open: [UInt64: LoadRequest] = [:]
+    var open: [UInt64: PendingLoad] = [:]
     var received: [UInt64: Int] = [:]
     var unacknowledged = 0
     var last: UInt64 = 0
@@ -191,11 +186,9 @@ private struct UploadWalk {
 
     mutating func begin(_ count: Int) {
         last += 1
-        let request = load(last, count)
-        uploads.add(
-            request.token, [UInt8](repeating: UInt8(truncatingIfNeeded: last), count: count))
-        #expect(uploads.start(request) == true)
-        open[last] = request
+        let upload = load(last, count)
+        #expect(uploads.start(upload) == true)
+        open[last] = upload
     }
 
     mutating func end(_ number: UInt64) {
@@ -210,7 +203,7 @@ private struct UploadWalk {
         #expect(uploads.next == nil)
         (received, unacknowledged) = ([:], 0)
         uploads.sessionBegan(window: window)
-        for request in open.values { #expect(uploads.start(request) == true) }
+        for upload in open.values { #expect(uploads.start(upload) == true) }
     }
 
     mutating func acknowledge() {
@@ -232,7 +225,7 @@ private struct UploadWalk {
         case .chunk(let chunk):
             let number = chunk.token.value.low
             #expect(received[number] == Int(chunk.offset))
-            #expect(chunk.total == open[number]?.uploadBytes)
+            #expect(Int(chunk.total) == open[number]?.bytes.count)
             let mark = UInt8(truncatingIfNeeded: number)
             #expect(chunk.bytes.first == mark && chunk.bytes.last == mark)
             received[number] = Int(chunk.offset) + chunk.bytes.count
@@ -245,8 +238,8 @@ private struct UploadWalk {
 
     mutating func finish() throws {
         repeat { acknowledge() } while try send()
-        for (number, request) in open {
-            #expect(received[number] == Int(request.uploadBytes), "upload \(number) is not whole")
+        for (number, upload) in open {
+            #expect(received[number] == upload.bytes.count, "upload \(number) is not whole")
         }
     }
 }

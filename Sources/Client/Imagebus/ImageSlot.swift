@@ -31,20 +31,10 @@ import Synchronization
 public final class ImageSlot<Placeholder: Sendable>: Sendable {
     struct State {
         var machine = SlotMachine<Placeholder>()
-        /// Loads to begin, by number.
-        var commands: [SlotLoadID: LoadCommand] = [:]
         var tasks: [SlotLoadID: LoadTask] = [:]
-        var completions: [SlotLoadID: @Sendable (SlotAnswer) -> Void] = [:]
         /// Actions to perform, in order, and whether a thread is performing them.
         var actions: [SlotAction<Placeholder>] = []
         var isActing = false
-    }
-
-    /// A load to begin.
-    struct LoadCommand: Sendable {
-        let request: ImageRequest
-        let wantsProgress: Bool
-        let httpClient: UInt64
     }
 
     let client: ImagebusClient
@@ -90,20 +80,10 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
         completion: (@Sendable (SlotAnswer) -> Void)? = nil
     ) {
         let load = SlotLoad(
-            key: key, url: request.url, placeholder: placeholder,
-            options: request.options.intersection(SlotLoad<Placeholder>.viewOptions))
-        var request = request
-        request.options.subtract(SlotLoad<Placeholder>.viewOptions)
-        let atHand = request.url.isEmpty ? nil : client.answerAtHand(to: request)
-        act { state in
-            let (id, actions) = state.machine.begin(load, atHand: atHand)
-            if state.machine.isLive(id) {
-                state.commands[id] = LoadCommand(
-                    request: request, wantsProgress: wantsProgress, httpClient: httpClient)
-            }
-            state.completions[id] = completion
-            return actions
-        }
+            key: key, request: request, placeholder: placeholder, wantsProgress: wantsProgress,
+            httpClient: httpClient, completion: completion)
+        let atHand = request.url.isEmpty ? nil : client.answerAtHand(to: load.imageRequest)
+        act { $0.machine.begin(load, atHand: atHand).actions }
     }
 
     /// Ends all loads of a key with `cancelled`. The image shown stays, unless a delayed
@@ -160,50 +140,24 @@ extension ImageSlot {
 
     private func act(on action: SlotAction<Placeholder>) {
         switch action {
-        case .start(let id): start(id)
-        case .stop(let id):
-            let task = state.withLock { state in
-                state.commands[id] = nil
-                return state.tasks.removeValue(forKey: id)
-            }
-            task?.cancel()
+        case .start(let load): start(load)
+        case .stop(let id): state.withLock { $0.tasks.removeValue(forKey: id) }?.cancel()
         case .show(let key, let change): show(key, change)
-        case .notify(let id, let answer):
-            let completion = state.withLock { state in
-                answer.isFinished
-                    ? state.completions.removeValue(forKey: id) : state.completions[id]
-            }
-            completion?(answer)
+        case .notify(let load, let answer): load.completion?(answer)
         }
     }
 
-    private func start(_ id: SlotLoadID) {
-        guard let command = state.withLock({ $0.commands.removeValue(forKey: id) }) else { return }
-        let callbacks = callbacks(of: id, wantsProgress: command.wantsProgress)
-        let task = client.load(
-            command.request, wantsProgress: command.wantsProgress, httpClient: command.httpClient,
+    private func start(_ load: SlotLoad<Placeholder>) {
+        let id = load.id
+        let callbacks = LoadCallbacks(on: executor) { [weak self] event in
+            self?.act { $0.machine.handle(event, of: id) }
+        }
+        let task = client.begin(
+            load.imageRequest,
+            LoadOptions(wantsProgress: load.wantsProgress, httpClient: load.httpClient),
             callbacks: callbacks)
         // If it has ended in the meantime, the action that releases it is queued after this one.
         state.withLock { $0.tasks[id] = task }
-    }
-
-    /// Returns callbacks that pass replies to the state machine while the slot exists.
-    private func callbacks(of id: SlotLoadID, wantsProgress: Bool) -> LoadCallbacks {
-        let advance: @Sendable (RequestProgress) -> Void = { [weak self] event in
-            let progress = SlotProgress(received: event.received, expected: event.expected)
-            self?.act { $0.machine.advance(id, to: progress) }
-        }
-        return LoadCallbacks(
-            on: executor, progress: wantsProgress ? advance : nil,
-            partial: { [weak self] response in
-                self?.act { $0.machine.show(partial: response, of: id) }
-            },
-            cached: { [weak self] response in
-                self?.act { $0.machine.show(cached: response, of: id) }
-            },
-            completion: { [weak self] result in
-                self?.act { $0.machine.end(id, with: result) }
-            })
     }
 }
 

@@ -77,14 +77,26 @@ public final class ImagebusClient: Sendable {
         if slot == nil, trace == nil, let response = answerAtHand(to: request) {
             return LoadTask(token: tokens.next(), endedWith: response, commands: commands)
         }
+        return begin(
+            request,
+            LoadOptions(
+                group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo, detach: detach,
+                httpClient: httpClient),
+            slot: slot, logContext: LogContext(trace: trace))
+    }
+
+    /// Begins a load that the coordinator answers.
+    func begin(
+        _ request: ImageRequest, _ options: LoadOptions, slot: String? = nil,
+        logContext: LogContext = LogContext(), callbacks: LoadCallbacks? = nil,
+        uploading bytes: [UInt8] = []
+    ) -> LoadTask {
         let task = LoadTask(
-            token: tokens.next(), wantsProgress: wantsProgress, commands: commands,
-            keeper: memory?.keeper(of: request))
+            token: tokens.next(), wantsProgress: options.wantsProgress && callbacks == nil,
+            commands: commands, callbacks: callbacks, keeper: memory?.keeper(of: request))
         post(
             PendingLoad(
-                request, task, group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo,
-                detach: detach, slot: slot, logContext: LogContext(trace: trace),
-                httpClient: httpClient))
+                request, task, options, slot: slot, logContext: logContext, uploading: bytes))
         return task
     }
 
@@ -109,10 +121,18 @@ public final class ImagebusClient: Sendable {
         _ request: ImageRequest, group: GroupID? = nil, trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if trace == nil, let response = answerAtHand(to: request) { return response }
+        return try run(request, LoadOptions(group: group), trace)
+    }
+
+    /// Runs a load that the coordinator answers, on the calling thread if possible.
+    func run(
+        _ request: ImageRequest, _ options: LoadOptions, _ trace: TraceContext?,
+        uploading bytes: [UInt8] = []
+    ) throws(ImageError) -> ImageResponse {
         let task = LoadTask(
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
         let load = PendingLoad(
-            request, task, group: group, logContext: LogContext(trace: trace))
+            request, task, options, logContext: LogContext(trace: trace), uploading: bytes)
         if !loopOwnership.run(load) { post(load) }
         return try task.waitForResponse()
     }
@@ -127,10 +147,9 @@ public final class ImagebusClient: Sendable {
     /// wait. Once the client has ended, tasks run where tasks without a preference do.
     public var executor: any TaskExecutor { connectionExecutor }
 
-    /// Posts a load to the connection, with the bytes to upload, if any.
-    func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
-        let command = bytes.map { ClientCommand.upload(load, $0) } ?? .load(load)
-        guard !commands.post(command) else { return }
+    /// Posts a load to the connection.
+    private func post(_ load: PendingLoad) {
+        guard !commands.post(.load(load)) else { return }
         load.task.finish(.failure(commands.refusal), onClientThread: false)
     }
 

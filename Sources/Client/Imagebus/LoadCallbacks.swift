@@ -31,24 +31,10 @@ extension ImagebusClient {
             callbacks.notify(.end(.success(response)), onThreadOf: nil)
             return task
         }
-        return load(
-            request, slot: slot, group: group, wantsProgress: progress != nil,
-            httpClient: httpClient, logContext: logContext, callbacks: callbacks)
-    }
-
-    /// Begins a load with existing callbacks, after no immediate answer was found.
-    func load(
-        _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
-        httpClient: UInt64, logContext: LogContext = LogContext(), callbacks: LoadCallbacks
-    ) -> LoadTask {
-        let task = LoadTask(
-            token: tokens.next(), commands: commands, callbacks: callbacks,
-            keeper: memory?.keeper(of: request))
-        post(
-            PendingLoad(
-                request, task, group: group, wantsProgress: wantsProgress, slot: slot,
-                logContext: logContext, httpClient: httpClient))
-        return task
+        return begin(
+            request,
+            LoadOptions(group: group, wantsProgress: progress != nil, httpClient: httpClient),
+            slot: slot, logContext: logContext, callbacks: callbacks)
     }
 }
 
@@ -56,66 +42,55 @@ extension ImagebusClient {
 /// the events.
 struct LoadCallbacks: Sendable {
     private let executor: CallbackExecutor
-    private let progress: (@Sendable (RequestProgress) -> Void)?
-    private let partial: (@Sendable (ImageResponse) -> Void)?
-    private let cached: (@Sendable (ImageResponse) -> Void)?
-    private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// The events for another executor; `nil` if all callbacks run directly, as most callers want.
+    private let call: @Sendable (LoadEvent) -> Void
+    /// The input of the task on another executor, once it exists; `nil` if all callbacks run
+    /// directly, as most callers want.
     private let queue: CallbackQueue?
 
+    init(on executor: CallbackExecutor, _ call: @escaping @Sendable (LoadEvent) -> Void) {
+        (self.executor, self.call) = (executor, call)
+        queue = executor.isInline ? nil : CallbackQueue()
+    }
+
     init(
-        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
+        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)? = nil,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) {
-        (self.executor, self.progress, self.partial) = (executor, progress, partial)
-        (self.cached, self.completion) = (cached, completion)
-        queue = executor.isInline ? nil : CallbackQueue()
-    }
-
-    /// Calls back here, or passes the event to the executor's task. The end is the last event and
-    /// occurs once.
-    func notify(_ event: LoadEvent, onThreadOf commands: CommandQueue?) {
-        guard let queue, !executor.isHere(onThreadOf: commands) else { return call(event) }
-        queue.add(event, on: executor) { call($0) }
-    }
-
-    private func call(_ event: LoadEvent) {
-        switch event {
-        case .progress(let event): progress?(event)
-        case .info: break
-        case .partial(let response): partial?(response)
-        case .cached(let response): cached?(response)
-        case .end(let result): completion(result)
+        self.init(on: executor) { event in
+            switch event {
+            case .progress(let event): progress?(event)
+            case .info: break
+            case .partial(let response): partial?(response)
+            case .cached(let response): cached?(response)
+            case .end(let result): completion(result)
+            }
         }
     }
-}
 
-/// The events of a load whose callbacks run in a task on another executor.
-private final class CallbackQueue: Sendable {
-    /// The input of the task, once it exists.
-    private let sink = Mutex<AsyncStream<LoadEvent>.Continuation?>(nil)
-
-    /// The number of events queued for a busy executor; of progress and partial images only the
-    /// newest are kept.
-    private static let eventsMax = 16
-
-    /// Passes an event to the task, which the first event starts.
-    func add(
-        _ event: LoadEvent, on executor: CallbackExecutor,
-        call: @escaping @Sendable (LoadEvent) -> Void
-    ) {
-        let sink = sink.withLock { sink in
+    /// Calls back here, or passes the event to the executor's task, which the first one starts. The
+    /// end is the last event and occurs once.
+    func notify(_ event: LoadEvent, onThreadOf commands: CommandQueue?) {
+        guard let queue, !executor.isHere(onThreadOf: commands) else { return call(event) }
+        let sink = queue.sink.withLock { sink in
             if let sink { return sink }
             let (stream, created) = AsyncStream<LoadEvent>.makeStream(
-                bufferingPolicy: .bufferingNewest(Self.eventsMax))
-            executor.start { for await event in stream { call(event) } }
+                bufferingPolicy: .bufferingNewest(CallbackQueue.eventsMax))
+            executor.start { [call] in for await event in stream { call(event) } }
             sink = created
             return created
         }
         sink.yield(event)
         if case .end = event { sink.finish() }
+    }
+
+    private final class CallbackQueue: Sendable {
+        let sink = Mutex<AsyncStream<LoadEvent>.Continuation?>(nil)
+
+        /// The number of events queued for a busy executor; of progress and partial images only the
+        /// newest are kept.
+        static let eventsMax = 16
     }
 }
 

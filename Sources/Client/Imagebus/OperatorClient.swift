@@ -38,10 +38,12 @@ extension ImagebusClient: OperatorCalls {
 
 extension OperatorCalls {
     /// Cancels a request of any client.
-    public func cancelAny(_ token: Token) { _ = client.commands.post(.cancelAny(token)) }
+    public func cancelAny(_ token: Token) { _ = client.commands.post(.send(.cancel(token))) }
 
     /// Cancels all requests of a group, of any client.
-    public func cancelAny(group: GroupID) { _ = client.commands.post(.cancelGroupOfAny(group)) }
+    public func cancelAny(group: GroupID) {
+        _ = client.commands.post(.send(.cancelGroup(group)))
+    }
 
     /// Returns the processes, queues and counters of the stack.
     public func status() async throws(ImageError) -> StatusReport {

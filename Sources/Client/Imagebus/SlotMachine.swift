@@ -33,9 +33,6 @@ struct SlotMachine<Placeholder: Sendable> {
 
     typealias Action = SlotAction<Placeholder>
 
-    /// Whether the load is in flight or about to be started.
-    func isLive(_ id: SlotLoadID) -> Bool { loads[id] != nil && loads[id]?.pending == nil }
-
     func state(of key: String) -> SlotState? {
         places[key].map {
             SlotState(url: $0.url, progress: $0.progress, loads: $0.live.count)
@@ -47,14 +44,16 @@ struct SlotMachine<Placeholder: Sendable> {
     /// Handles a new load. `atHand` is its answer if that is available before anything was shown.
     mutating func begin(
         _ load: SlotLoad<Placeholder>, atHand: ImageResponse?
-    ) -> (SlotLoadID, [Action]) {
+    ) -> (id: SlotLoadID, actions: [Action]) {
         last += 1
         let id = SlotLoadID(number: last)
+        var load = load
+        load.id = id
         guard makeRoom(for: load.key) else {
             let error = ImageError(
                 .limitExceeded,
                 "a slot accepts at most \(Self.keysMax) keys and \(Self.loadsMax) loads")
-            return (id, [.notify(id, answer(.failure(error), isAsynchronous: false))])
+            return (id, [.notify(load, answer(.failure(error), isAsynchronous: false))])
         }
         var (actions, stops): ([Action], [Action]) = ([], [])
         if !load.options.contains(.avoidAutoCancelImage) {
@@ -83,7 +82,7 @@ struct SlotMachine<Placeholder: Sendable> {
             .show(
                 load.key, wasIndicating ? .progress(.none) : .indicator(isRunning: true)))
         // Start the new load before stopping the old one, so that work that both need continues.
-        return (id, actions + [.start(id)] + stops)
+        return (id, actions + [.start(load)] + stops)
     }
 
     /// Ends all loads of a key with `cancelled`.
@@ -113,56 +112,45 @@ struct SlotMachine<Placeholder: Sendable> {
     mutating func transitionEnded(_ key: String) -> [Action] {
         let ids = places[key]?.waiting ?? []
         places[key]?.waiting = []
-        return ids.compactMap { id in
-            loads.removeValue(forKey: id)?.pending.map { .notify(id, $0) }
-        }
+        return ids.compactMap { loads.removeValue(forKey: $0) }
+            .compactMap { load in load.pending.map { .notify(load, $0) } }
     }
 
     // MARK: - From the connection
 
-    mutating func advance(_ id: SlotLoadID, to progress: SlotProgress) -> [Action] {
-        guard isLive(id), let key = loads[id]?.key, places[key]?.newest == id,
-            places[key]?.progress != progress
-        else { return [] }
-        places[key]?.progress = progress
-        return [.show(key, .progress(progress))]
-    }
-
-    /// Handles an image of the bytes received so far.
-    mutating func show(partial response: ImageResponse, of id: SlotLoadID) -> [Action] {
-        preview(response, of: id, wantsTransition: false)
-    }
-
-    /// Handles the cached image of a load that is being refreshed.
-    mutating func show(cached response: ImageResponse, of id: SlotLoadID) -> [Action] {
-        guard isLive(id), let load = loads[id] else { return [] }
-        loads[id]?.hasShownCached = true
-        let wants = load.wantsTransition(to: response, isAsynchronous: true)
-        return preview(response, of: id, wantsTransition: wants)
-    }
-
-    mutating func end(
-        _ id: SlotLoadID, with result: Result<ImageResponse, ImageError>
-    ) -> [Action] {
-        finish(id, result, isAsynchronous: true)
+    /// Handles an event of a load that was started.
+    mutating func handle(_ event: LoadEvent, of id: SlotLoadID) -> [Action] {
+        guard let load = loads[id], load.pending == nil else { return [] }
+        switch event {
+        case .info: return []
+        case .progress(let event):
+            let progress = SlotProgress(received: event.received, expected: event.expected)
+            guard load.wantsProgress, let place = places[load.key], place.newest == id,
+                place.progress != progress
+            else { return [] }
+            places[load.key]?.progress = progress
+            return [.show(load.key, .progress(progress))]
+        case .partial(let response): return preview(response, of: load, wantsTransition: false)
+        case .cached(let response):
+            loads[id]?.hasShownCached = true
+            let wants = load.wantsTransition(to: response, isAsynchronous: true)
+            return preview(response, of: load, wantsTransition: wants)
+        case .end(let result): return finish(id, result, isAsynchronous: true)
+        }
     }
 
     // MARK: - Steps
 
     private mutating func preview(
-        _ response: ImageResponse, of id: SlotLoadID, wantsTransition: Bool
+        _ response: ImageResponse, of load: SlotLoad<Placeholder>, wantsTransition: Bool
     ) -> [Action] {
-        guard isLive(id), let load = loads[id] else { return [] }
         if load.options.contains(.avoidAutoSetImage) {
-            return [
-                .notify(
-                    id,
-                    SlotAnswer(
-                        result: .success(response), isFinished: false, isAsynchronous: true,
-                        wantsTransition: wantsTransition))
-            ]
+            let answer = SlotAnswer(
+                result: .success(response), isFinished: false, isAsynchronous: true,
+                wantsTransition: wantsTransition)
+            return [.notify(load, answer)]
         }
-        guard mayShow(id, at: load.key) else { return [] }
+        guard mayShow(load.id, at: load.key) else { return [] }
         return [
             .show(
                 load.key,
@@ -173,7 +161,7 @@ struct SlotMachine<Placeholder: Sendable> {
     private mutating func finish(
         _ id: SlotLoadID, _ result: Result<ImageResponse, ImageError>, isAsynchronous: Bool
     ) -> [Action] {
-        guard isLive(id), let load = loads.removeValue(forKey: id) else { return [] }
+        guard let load = loads.removeValue(forKey: id) else { return [] }
         // A load that ends immediately was never started.
         var actions: [Action] = isAsynchronous ? [.stop(id)] : []
         places[load.key]?.live.removeAll { $0 == id }
@@ -183,7 +171,7 @@ struct SlotMachine<Placeholder: Sendable> {
         }
         guard case .success(let response) = result, response.status == .ok else {
             let answer = answer(result, isAsynchronous: isAsynchronous)
-            return actions + showFailure(of: id, load) + [.notify(id, answer)]
+            return actions + showFailure(of: id, load) + [.notify(load, answer)]
         }
         complete(id, at: load.key)
         let answer = answer(
@@ -192,13 +180,13 @@ struct SlotMachine<Placeholder: Sendable> {
         guard !load.options.contains(.avoidAutoSetImage),
             // The image is already shown if the origin reported that nothing changed.
             !load.hasShownCached || response.isRefreshed, mayShow(id, at: load.key)
-        else { return actions + [.notify(id, answer)] }
+        else { return actions + [.notify(load, answer)] }
         actions.append(
             .show(
                 load.key,
                 .image(response, isPartial: false, wantsTransition: answer.wantsTransition)))
         guard answer.wantsTransition, load.options.contains(.waitTransition) else {
-            return actions + [.notify(id, answer)]
+            return actions + [.notify(load, answer)]
         }
         var waiting = load
         waiting.pending = answer
@@ -242,9 +230,9 @@ struct SlotMachine<Placeholder: Sendable> {
         places[key]?.live = []
         places[key]?.waiting = []
         let cancelled = answer(.failure(ImageError(.cancelled, reason)), isAsynchronous: false)
-        let ids = (place.waiting + place.live).sorted { $0.number < $1.number }
-        for id in ids { loads[id] = nil }
-        return (ids.map { .notify($0, cancelled) }, place.live.map { .stop($0) })
+        let ended = (place.waiting + place.live).sorted { $0.number < $1.number }
+            .compactMap { loads.removeValue(forKey: $0) }
+        return (ended.map { .notify($0, cancelled) }, place.live.map { .stop($0) })
     }
 
     private func answer(
@@ -267,13 +255,13 @@ struct SlotMachine<Placeholder: Sendable> {
 
 /// An action for the owner of the state machine to perform, in order.
 enum SlotAction<Placeholder: Sendable>: Sendable {
-    case start(SlotLoadID)
+    case start(SlotLoad<Placeholder>)
     /// Release a load that was begun, and cancel it if it has not ended. Issued once per load.
     case stop(SlotLoadID)
     /// Show something in the place with a key.
     case show(String, SlotChange<Placeholder>)
     /// Report to the caller of a load; the end is the last report.
-    case notify(SlotLoadID, SlotAnswer)
+    case notify(SlotLoad<Placeholder>, SlotAnswer)
 }
 
 /// Identifies a load of a slot; never reused.
@@ -281,24 +269,32 @@ struct SlotLoadID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// One load of a slot, reduced to what determines what is shown.
+/// One load of a slot.
 struct SlotLoad<Placeholder: Sendable>: Sendable {
     let key: String
-    let url: String
+    let request: ImageRequest
     let placeholder: Placeholder?
-    /// The options for views; the coordinator handles the others.
-    let options: RequestOptions
+    let wantsProgress: Bool
+    let httpClient: UInt64
+    let completion: (@Sendable (SlotAnswer) -> Void)?
+    var id = SlotLoadID(number: 0)
     /// Whether the cached image of a load with `refreshCached` was shown.
     var hasShownCached = false
     /// What to report when the transition to its image is over (`waitTransition`).
     var pending: SlotAnswer?
 
-    /// The options handled by the slot alone. They don't affect which image answers a request.
-    static var viewOptions: RequestOptions {
-        [
+    var url: String { request.url }
+    var options: RequestOptions { request.options }
+
+    /// The request without the options that the slot alone handles. They don't affect which image
+    /// answers it.
+    var imageRequest: ImageRequest {
+        var request = request
+        request.options.subtract([
             .delayPlaceholder, .avoidAutoSetImage, .forceTransition, .avoidAutoCancelImage,
             .waitTransition,
-        ]
+        ])
+        return request
     }
 
     /// SDWebImage's rule: images that were fetched, and images from a disk cache that arrived late.

@@ -26,31 +26,36 @@ struct SlotScript {
         _ url: String, _ options: RequestOptions = [], key: String = "k",
         placeholder: String? = "p", atHand: ImageResponse? = nil
     ) -> SlotLoadID {
+        var request = ImageRequest(url: url)
+        request.options = options
         let load = SlotLoad<String>(
-            key: key, url: url, placeholder: placeholder, options: options)
+            key: key, request: request, placeholder: placeholder, wantsProgress: true,
+            httpClient: 0, completion: nil)
         let (id, actions) = machine.begin(load, atHand: atHand)
         note(actions)
         return id
     }
 
     mutating func end(_ id: SlotLoadID, _ response: ImageResponse) {
-        note(machine.end(id, with: .success(response)))
+        note(machine.handle(.end(.success(response)), of: id))
     }
 
     mutating func fail(_ id: SlotLoadID, _ code: ErrorCode = .timedOut) {
-        note(machine.end(id, with: .failure(ImageError(code, "as told"))))
+        note(machine.handle(.end(.failure(ImageError(code, "as told"))), of: id))
     }
 
     mutating func partial(_ id: SlotLoadID, _ name: String) {
-        note(machine.show(partial: Self.image(name), of: id))
+        note(machine.handle(.partial(Self.image(name)), of: id))
     }
 
     mutating func cached(_ id: SlotLoadID, _ response: ImageResponse) {
-        note(machine.show(cached: response, of: id))
+        note(machine.handle(.cached(response), of: id))
     }
 
     mutating func advance(_ id: SlotLoadID, _ received: UInt64, of expected: UInt64) {
-        note(machine.advance(id, to: SlotProgress(received: received, expected: expected)))
+        let token = Token(Identifier128(high: 0, low: 1))
+        let progress = RequestProgress(token: token, received: received, expected: expected)
+        note(machine.handle(.progress(progress), of: id))
     }
 
     mutating func cancel(_ key: String = "k") { note(machine.cancel(key)) }
@@ -70,10 +75,10 @@ struct SlotScript {
 
     private static func word(_ action: SlotAction<String>) -> String {
         switch action {
-        case .start(let id): "start \(id.number)"
+        case .start(let load): "start \(load.id.number)"
         case .stop(let id): "stop \(id.number)"
         case .show(let key, let change): key + ": " + word(change)
-        case .notify(let id, let answer): "tell \(id.number) " + word(answer)
+        case .notify(let load, let answer): "tell \(load.id.number) " + word(answer)
         }
     }
 

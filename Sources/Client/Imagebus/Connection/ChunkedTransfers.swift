@@ -21,12 +21,9 @@ extension ImagebusClient {
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
         wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
-        let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
-        return begin(
-            PendingLoad(
-                request, task, group: group, wantsProgress: wantsProgress,
-                uploadBytes: bytes.count, logContext: LogContext(trace: trace)),
-            uploading: bytes)
+        upload(
+            bytes, request, LoadOptions(group: group, wantsProgress: wantsProgress),
+            LogContext(trace: trace))
     }
 
     /// Loads an image in memory, blocking the calling thread, and returns the response. See
@@ -36,12 +33,7 @@ extension ImagebusClient {
         trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
-        let task = LoadTask(token: tokens.next(), commands: commands)
-        let pending = PendingLoad(
-            request, task, group: group, uploadBytes: bytes.count,
-            logContext: LogContext(trace: trace))
-        if !loopOwnership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
-        return try task.waitForResponse()
+        return try run(request, LoadOptions(group: group), trace, uploading: bytes)
     }
 
     /// Begins a load of an image in memory and calls `completion` once with the result, on
@@ -55,22 +47,22 @@ extension ImagebusClient {
         logContext: LogContext = LogContext(),
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        let callbacks = LoadCallbacks(on: executor, progress: nil, completion: completion)
-        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
-        return begin(
-            PendingLoad(
-                request, task, group: group, uploadBytes: bytes.count, logContext: logContext,
-                httpClient: httpClient),
-            uploading: bytes)
+        upload(
+            bytes, request, LoadOptions(group: group, httpClient: httpClient), logContext,
+            LoadCallbacks(on: executor, completion: completion))
     }
 
-    private func begin(_ load: PendingLoad, uploading bytes: [UInt8]) -> LoadTask {
-        if let refusal = Self.refusal(of: load.image, bytes) {
-            load.task.finish(.failure(refusal))
-        } else {
-            post(load, uploading: bytes)
+    private func upload(
+        _ bytes: [UInt8], _ request: ImageRequest, _ options: LoadOptions,
+        _ logContext: LogContext, _ callbacks: LoadCallbacks? = nil
+    ) -> LoadTask {
+        guard let refusal = Self.refusal(of: request, bytes) else {
+            return begin(
+                request, options, logContext: logContext, callbacks: callbacks, uploading: bytes)
         }
-        return load.task
+        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
+        task.finish(.failure(refusal))
+        return task
     }
 
     private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
@@ -86,16 +78,13 @@ extension ImagebusClient {
 ///
 /// A pure value without I/O. All uploads share one window and take turns chunk by chunk. Only a
 /// limited number is active at once, because the coordinator has room for only a few; the others
-/// wait in order. The bytes are held until their load ends, because a new session needs them from
-/// the start.
+/// wait in order.
 struct UploadQueue {
     private struct Upload {
-        let bytes: [UInt8]
-        /// The load message to send, or `nil` if it is not to be sent.
-        var load: LoadRequest?
-        var offset = 0
+        let load: PendingLoad
         /// Its number in the queue of waiting uploads.
-        var waitingNumber = 0
+        let waitingNumber: Int
+        var offset = 0
     }
 
     /// What to send next.
@@ -123,17 +112,12 @@ struct UploadQueue {
     private static let turnsMax = 32
     private static let turnBytesMax = 64 << 20
 
-    /// Holds the bytes of a load until `drop` is called.
-    mutating func add(_ token: Token, _ bytes: [UInt8]) { uploads[token] = Upload(bytes: bytes) }
-
     /// Queues a load for sending, possibly again, followed by its bytes from the start. Returns
-    /// false if the coordinator does not accept uploads or the bytes are unknown.
-    mutating func start(_ load: LoadRequest) -> Bool {
-        guard window > 0, uploads[load.token] != nil else { return false }
+    /// false if the coordinator does not accept uploads.
+    mutating func start(_ load: PendingLoad) -> Bool {
+        guard window > 0 else { return false }
         _ = stop(load.token)
-        uploads[load.token]?.load = load
-        uploads[load.token]?.offset = 0
-        uploads[load.token]?.waitingNumber = waiting.append(load.token)
+        uploads[load.token] = Upload(load: load, waitingNumber: waiting.append(load.token))
         return true
     }
 
@@ -142,7 +126,7 @@ struct UploadQueue {
     mutating func stop(_ token: Token) -> Bool {
         if let index = turns.firstIndex(of: token) {
             turns.remove(at: index)
-            turnBytes -= uploads[token]?.bytes.count ?? 0
+            turnBytes -= uploads[token]?.load.bytes.count ?? 0
             if index < turn { turn -= 1 }
             return false
         }
@@ -152,14 +136,13 @@ struct UploadQueue {
 
     /// Stops sending all uploads of a group. Returns those whose loads were not sent at all.
     mutating func stop(group: GroupID) -> [Token] {
-        let members = uploads.filter { $0.value.load?.group == group }
+        let members = uploads.filter { $0.value.load.loadOptions.group == group }
         return members.sorted { $0.value.waitingNumber < $1.value.waitingNumber }
             .map(\.key).filter { stop($0) }
     }
 
     /// Removes an upload whose load has ended.
     mutating func drop(_ token: Token) {
-        guard uploads[token] != nil else { return }
         _ = stop(token)
         uploads[token] = nil
     }
@@ -183,14 +166,14 @@ struct UploadQueue {
     /// the window allows it.
     var next: Step? {
         if let token = waiting.first, let upload = uploads[token], turns.count < Self.turnsMax,
-            turns.isEmpty || turnBytes + upload.bytes.count <= Self.turnBytesMax
+            turns.isEmpty || turnBytes + upload.load.bytes.count <= Self.turnBytesMax
         {
             return .load(token)
         }
         guard !turns.isEmpty else { return nil }
         let token = turns[turn < turns.count ? turn : 0]
         guard let upload = uploads[token] else { return nil }
-        let left = upload.bytes.count - upload.offset
+        let left = upload.load.bytes.count - upload.offset
         let count = min(left, MessageLimits.chunkBytesMax, window)
         guard count > 0, count <= window - inFlight else { return nil }
         return .chunk(token, upload.offset..<(upload.offset + count))
@@ -198,13 +181,13 @@ struct UploadQueue {
 
     func message(_ step: Step) -> ClientMessage? {
         switch step {
-        case .load(let token): return uploads[token]?.load.map { .load($0) }
+        case .load(let token): return uploads[token].map { .load($0.load.message) }
         case .chunk(let token, let range):
-            guard let upload = uploads[token] else { return nil }
+            guard let bytes = uploads[token]?.load.bytes else { return nil }
             return .chunk(
                 Chunk(
                     token: token, offset: UInt64(range.lowerBound),
-                    total: UInt64(upload.bytes.count), bytes: Array(upload.bytes[range])))
+                    total: UInt64(bytes.count), bytes: Array(bytes[range])))
         }
     }
 
@@ -215,12 +198,12 @@ struct UploadQueue {
             guard waiting.first == token, let upload = uploads[token] else { return }
             _ = waiting.popFirst()
             turns.append(token)
-            turnBytes += upload.bytes.count
+            turnBytes += upload.load.bytes.count
         case .chunk(let token, let range):
             inFlight += range.count
             uploads[token]?.offset = range.upperBound
             turn = (turns.firstIndex(of: token) ?? 0) + 1
-            if range.upperBound == uploads[token]?.bytes.count { _ = stop(token) }
+            if range.upperBound == uploads[token]?.load.bytes.count { _ = stop(token) }
         }
     }
 }
@@ -231,7 +214,7 @@ extension ClientConnection {
     /// else is queued.
     mutating func enqueue(_ load: PendingLoad, at now: Instant) {
         guard load.loadOptions.uploadBytes > 0 else { return outbox.append(.load(load)) }
-        if uploads.start(load.message) { return }
+        if uploads.start(load) { return }
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }
 
@@ -249,11 +232,6 @@ extension ClientConnection {
     /// Ends a load that was never sent; the coordinator doesn't know it and would not reply.
     private mutating func endUnsent(_ token: Token, at now: Instant) {
         perform(pending.refused(.cancelledUnsent, token, at: now), at: now)
-    }
-
-    mutating func submit(_ load: PendingLoad, uploading bytes: [UInt8], at now: Instant) {
-        if !bytes.isEmpty { uploads.add(load.token, bytes) }
-        submit(load, at: now)
     }
 
     mutating func receive(_ chunk: Chunk, at now: Instant) {

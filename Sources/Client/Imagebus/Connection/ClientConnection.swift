@@ -159,10 +159,10 @@ extension ClientConnection {
     }
 
     /// Submits a load and runs the loop on the calling thread until the load has ended.
-    mutating func run(_ load: PendingLoad, uploading bytes: [UInt8]) {
+    mutating func run(_ load: PendingLoad) {
         let task = load.task
         let now = Instant.now()
-        submit(load, uploading: bytes, at: now)
+        perform(pending.submitted(load, at: now), at: now)
         do {
             try sendOutbox()
         } catch {
@@ -173,10 +173,6 @@ extension ClientConnection {
         }
         // The connection ended before the load did.
         if !task.hasEnded { task.finish(.failure(.lineEnded(end?.error))) }
-    }
-
-    mutating func submit(_ load: PendingLoad, at now: Instant) {
-        perform(pending.submitted(load, at: now), at: now)
     }
 
     private var nextDeadline: Instant? {

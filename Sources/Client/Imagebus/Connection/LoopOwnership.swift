@@ -32,12 +32,12 @@ final class LoopOwnership: Sendable {
 
     /// Runs the loop on the calling thread until the load has ended. Returns false, without any
     /// effect, if another thread owns the loop.
-    func run(_ load: PendingLoad, uploading bytes: [UInt8] = []) -> Bool {
+    func run(_ load: PendingLoad) -> Bool {
         guard claim(for: .caller) else {
             isWanted.store(true, ordering: .relaxed)
             return false
         }
-        place.use { $0.run(load, uploading: bytes) }
+        place.use { $0.run(load) }
         leave()
         return true
     }
@@ -182,16 +182,14 @@ final class CommandQueue: Sendable {
 /// A command from a caller to the connection.
 enum ClientCommand: Sendable {
     case load(PendingLoad)
-    /// A load together with the bytes it uploads.
-    case upload(PendingLoad, [UInt8])
     case cancel(Token)
     case cancelGroup(GroupID)
     indirect case prefetch(PrefetchCommand, PrefetchTask)
     case reprioritize(Token, Priority)
     case reprioritizeGroup(GroupID, Priority)
     case release(BlockID)
-    case cancelAny(Token)
-    case cancelGroupOfAny(GroupID)
+    /// A message that nothing pending belongs to.
+    indirect case send(ClientMessage)
     case ask(Inquiry)
     /// Vouchers were used; the coordinator is to be notified.
     case notifyUsed
@@ -202,11 +200,11 @@ enum ClientCommand: Sendable {
     /// Ends what the command started with an error.
     func refuse(_ error: ImageError) {
         switch self {
-        case .load(let load), .upload(let load, _): load.task.finish(.failure(error))
+        case .load(let load): load.task.finish(.failure(error))
         case .prefetch(_, let task): task.finish(.failure(error))
         case .ask(let inquiry): inquiry.answer(.failure(error))
-        case .cancel, .cancelGroup, .cancelAny, .cancelGroupOfAny, .release, .reprioritize,
-            .reprioritizeGroup, .notifyUsed, .close, .endWhenIdle:
+        case .cancel, .cancelGroup, .send, .release, .reprioritize, .reprioritizeGroup,
+            .notifyUsed, .close, .endWhenIdle:
             break
         }
     }

@@ -161,8 +161,7 @@ extension ClientConnection {
                 continue
             }
             switch command {
-            case .load(let load): submit(load, at: now)
-            case .upload(let load, let bytes): submit(load, uploading: bytes, at: now)
+            case .load(let load): perform(pending.submitted(load, at: now), at: now)
             case .cancel(let token):
                 perform(pending.cancelled(token), at: now)
                 perform(prefetches.cancelled(token))
@@ -177,8 +176,7 @@ extension ClientConnection {
             case .ask(let inquiry):
                 inquiries.append(inquiry, isSent: isWelcome, at: now)
                 if isWelcome { outbox.append(.other(inquiry.message)) }
-            case .cancelAny(let token): outbox.append(.other(.cancel(token)))
-            case .cancelGroupOfAny(let group): outbox.append(.other(.cancelGroup(group)))
+            case .send(let message): outbox.append(.other(message))
             case .notifyUsed: expectUsed(at: now)
             case .close: close(at: now)
             case .endWhenIdle: endsWhenIdle = true

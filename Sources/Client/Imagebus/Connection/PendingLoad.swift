@@ -16,6 +16,8 @@ final class PendingLoad: @unchecked Sendable {
     let task: LoadTask
     /// A hash of the fields that usually differ between loads; the others are compared.
     let hash: Int
+    /// The bytes to upload.
+    let bytes: [UInt8]
     /// The slot in which the load was begun.
     let slot: String?
     /// The context for log entries. Of loads sent as one message, only the first one's is used.
@@ -49,20 +51,18 @@ final class PendingLoad: @unchecked Sendable {
 
     /// Creates a load that reports its result to `task`.
     init(
-        _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
-        wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
-        logContext: LogContext = LogContext(), httpClient: UInt64 = 0
+        _ image: ImageRequest, _ task: LoadTask, _ options: LoadOptions = LoadOptions(),
+        slot: String? = nil, logContext: LogContext = LogContext(), uploading bytes: [UInt8] = []
     ) {
-        (token, self.task) = (task.token, task)
+        (token, self.task, self.bytes) = (task.token, task, bytes)
         (self.image, self.slot, self.logContext) = (image, slot, logContext)
         hash = image.digest
         mayBeShared =
-            slot == nil && !logContext.isSampled && uploadBytes == 0 && !detach
+            slot == nil && !logContext.isSampled && bytes.isEmpty && !options.detach
             && image.mayBeShared
         millisecondsLeft = image.timeoutMilliseconds
-        loadOptions = LoadOptions(
-            group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo, detach: detach,
-            uploadBytes: UInt64(uploadBytes), httpClient: httpClient)
+        loadOptions = options
+        loadOptions.uploadBytes = UInt64(bytes.count)
     }
 
     /// The slot, while the load may still cancel others in it. `nil` once the load is sent again,
