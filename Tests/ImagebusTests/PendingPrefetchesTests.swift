@@ -10,13 +10,11 @@ private func at(_ milliseconds: Int) -> Instant {
     Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
 }
 
-private func command(_ count: Int, bytes: Int = 20) -> PrefetchCommand {
-    PrefetchCommand(
-        batch: batch, template: ImageRequest(url: "http://ignored/"),
-        urls: (0..<count).map { number in
-            let name = "http://a.test/\(number)"
-            return name + String(repeating: "x", count: max(0, bytes - name.utf8.count))
-        }, concurrency: 3)
+private func urls(_ count: Int, bytes: Int = 20) -> [String] {
+    (0..<count).map { number in
+        let name = "http://a.test/\(number)"
+        return name + String(repeating: "x", count: max(0, bytes - name.utf8.count))
+    }
 }
 
 private func report(_ finished: UInt64, skipped: UInt64 = 0, isFinal: Bool = false)
@@ -39,143 +37,149 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
 }
 
 @Suite struct PendingPrefetchesTests {
-    private func pending(_ command: PrefetchCommand) -> PendingPrefetches {
-        var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
-        #expect(pending.submitted(command, at: at(0)) == [])
-        _ = pending.welcomed(welcome)
-        return pending
+    private let task: PrefetchTask
+    private var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
+
+    init() throws { task = PrefetchTask(token: batch, commands: try CommandQueue(commandsMax: 1)) }
+
+    private mutating func submit(_ urls: [String], isWelcome: Bool = true) {
+        let command = PrefetchCommand(
+            task: task, template: ImageRequest(url: "http://ignored/"), urls: urls, concurrency: 3)
+        pending.submitted(command, at: at(0))
+        if isWelcome { pending.welcomed(welcome) }
     }
 
-    @Test func aListGoesInPartsThatFitAFrame() {
-        var pending = pending(command(100, bytes: 8_000))
+    /// The counts at the end.
+    private func expectEnd(_ counts: PrefetchCounts) async throws {
+        #expect(pending.isEmpty)
+        #expect(try await task.result == counts)
+    }
+
+    /// The newest progress.
+    private func expectProgress(_ counts: PrefetchCounts) async {
+        var progress = task.progress.makeAsyncIterator()
+        #expect(await progress.next() == counts)
+    }
+
+    @Test mutating func aListGoesInPartsThatFitAFrame() {
+        submit(urls(100, bytes: 8_000))
         let parts = send(&pending)
         #expect(parts.map(\.urls.count) == Array(repeating: 6, count: 16) + [4])
         #expect(parts.map(\.isLast) == Array(repeating: false, count: 16) + [true])
-        #expect(parts.flatMap(\.urls) == command(100, bytes: 8_000).urls)
+        #expect(parts.flatMap(\.urls) == urls(100, bytes: 8_000))
         #expect(parts[0].image.url == "")
     }
 
-    @Test func notMoreIsOnTheWayThanTheWindowSays() {
-        var pending = pending(command(10_000))
+    @Test mutating func notMoreIsOnTheWayThanTheWindowSays() async {
+        submit(urls(10_000))
         #expect(send(&pending).map(\.urls.count) == [1_024, 1_024, 1_024, 1_024])
-        let counts = PrefetchCounts(total: 10_000, finished: 100, skipped: 1)
-        #expect(pending.reported(report(100, skipped: 1)) == [.advance(batch, counts)])
+        pending.reported(report(100, skipped: 1))
+        await expectProgress(PrefetchCounts(total: 10_000, finished: 100, skipped: 1))
         #expect(send(&pending).map(\.urls.count) == [100])
     }
 
-    @Test func itEndsWithTheLastReport() {
-        var pending = pending(command(2))
+    @Test mutating func itEndsWithTheLastReport() async throws {
+        submit(urls(2))
         _ = send(&pending)
-        let counts = PrefetchCounts(total: 2, finished: 2, skipped: 1)
-        #expect(pending.reported(report(2, skipped: 1, isFinal: true)) == [.finish(batch, counts)])
-        #expect(pending.isEmpty)
+        pending.reported(report(2, skipped: 1, isFinal: true))
+        try await expectEnd(PrefetchCounts(total: 2, finished: 2, skipped: 1))
+        #expect(task.failures == [] && task.ends == PrefetchEnds())
     }
 
-    @Test func whatFitsIntoNoMessageIsSkipped() {
-        var urls = command(2).urls
-        urls += ["", String(repeating: "x", count: 8_193)]
-        let mixed = PrefetchCommand(
-            batch: batch, template: ImageRequest(url: ""), urls: urls, concurrency: 3)
-        var pending = pending(mixed)
+    @Test mutating func whatFitsIntoNoMessageIsSkipped() async throws {
+        let unsendable = ["", String(repeating: "x", count: 8_193)]
+        submit(urls(2) + unsendable)
         #expect(send(&pending).map(\.urls.count) == [2])
-        let counts = PrefetchCounts(total: 4, finished: 4, skipped: 2)
-        let failures = urls.suffix(2).map { url in
+        pending.reported(report(2, isFinal: true))
+        try await expectEnd(PrefetchCounts(total: 4, finished: 4, skipped: 2))
+        let failures = unsendable.map { url in
             let fault = url.isEmpty ? "is empty" : "exceeds 8192 bytes"
             return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
         }
         #expect(failures.last?.url.utf8.count == 1_024)
-        let ends = PrefetchEnds(errors: [.init(.invalidURL, 2)])
-        #expect(
-            pending.reported(report(2, isFinal: true)) == [
-                .finish(batch, counts, failures, ends)
-            ])
+        #expect(task.failures == failures)
+        #expect(task.ends == PrefetchEnds(errors: [.init(.invalidURL, 2)]))
     }
 
-    @Test func anEmptyListEndsAtOnce() {
-        var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
-        #expect(
-            pending.submitted(command(0), at: at(0)) == [.finish(batch, PrefetchCounts(total: 0))])
-        #expect(pending.isEmpty)
+    @Test mutating func anEmptyListEndsAtOnce() async throws {
+        submit([], isWelcome: false)
+        try await expectEnd(PrefetchCounts(total: 0))
     }
 
-    @Test func aCancelBeforeTheFirstPartIsLocal() {
-        var pending = pending(command(2))
-        let counts = PrefetchCounts(total: 2, cancelled: 2)
-        #expect(pending.cancelled(batch) == [.finish(batch, counts)])
+    @Test mutating func aCancelBeforeTheFirstPartIsLocal() async throws {
+        submit(urls(2))
+        #expect(pending.cancelled(batch) == nil)
+        try await expectEnd(PrefetchCounts(total: 2, cancelled: 2))
         #expect(pending.next == nil)
     }
 
-    @Test func aCancelEndsWithTheLastReportAndNoPartFollowsIt() {
-        var pending = pending(command(10_000))
+    @Test mutating func aCancelEndsWithTheLastReportAndNoPartFollowsIt() async throws {
+        submit(urls(10_000))
         _ = send(&pending)
-        #expect(pending.cancelled(batch) == [.send(.cancel(batch))])
-        #expect(pending.cancelled(batch) == [])
-        _ = pending.reported(report(10))
+        #expect(pending.cancelled(batch) == .cancel(batch))
+        #expect(pending.cancelled(batch) == nil)
+        pending.reported(report(10))
         #expect(pending.next == nil)
-        let counts = PrefetchCounts(total: 10_000, finished: 11, cancelled: 9_989)
-        #expect(pending.reported(report(11, isFinal: true)) == [.finish(batch, counts)])
+        pending.reported(report(11, isFinal: true))
+        try await expectEnd(PrefetchCounts(total: 10_000, finished: 11, cancelled: 9_989))
     }
 
-    @Test func afterALostSessionItBeginsAnewAsAWhole() {
-        var pending = pending(command(2_000))
+    @Test mutating func afterALostSessionItBeginsAnewAsAWhole() async {
+        submit(urls(2_000))
         #expect(send(&pending).count == 2)
-        _ = pending.reported(report(500))
-        #expect(pending.sessionEnded(at: at(10)) == [])
-        #expect(pending.next == nil)
-        _ = pending.welcomed(welcome)
-        #expect(send(&pending).flatMap(\.urls) == command(2_000).urls)
-        #expect(
-            pending.reported(report(1)) == [
-                .advance(batch, PrefetchCounts(total: 2_000, finished: 1))
-            ])
+        pending.reported(report(500))
+        pending.sessionEnded(at: at(10))
+        #expect(pending.next == nil && !pending.isEmpty)
+        pending.welcomed(welcome)
+        #expect(send(&pending).flatMap(\.urls) == urls(2_000))
+        pending.reported(report(1))
+        await expectProgress(PrefetchCounts(total: 2_000, finished: 1))
     }
 
-    @Test func whatWasCancelledIsNotSentAgain() {
-        var pending = pending(command(2))
+    @Test mutating func whatWasCancelledIsNotSentAgain() async throws {
+        submit(urls(2))
         _ = send(&pending)
         _ = pending.cancelled(batch)
-        #expect(
-            pending.sessionEnded(at: at(10)) == [
-                .finish(batch, PrefetchCounts(total: 2, cancelled: 2))
-            ])
-        #expect(pending.isEmpty)
+        pending.sessionEnded(at: at(10))
+        try await expectEnd(PrefetchCounts(total: 2, cancelled: 2))
     }
 
-    @Test func aCoordinatorThatShutsDownLeavesItToTheNext() {
-        var pending = pending(command(2))
+    @Test mutating func aCoordinatorThatShutsDownLeavesItToTheNext() {
+        submit(urls(2))
         _ = send(&pending)
-        #expect(pending.refused(ImageError(.shuttingDown, "drain"), batch) == [])
-        #expect(pending.next == nil)
-        _ = pending.sessionEnded(at: at(10))
-        _ = pending.welcomed(welcome)
+        pending.refused(ImageError(.shuttingDown, "drain"), batch)
+        #expect(pending.next == nil && !pending.isEmpty)
+        pending.sessionEnded(at: at(10))
+        pending.welcomed(welcome)
         #expect(send(&pending).count == 1)
     }
 
-    @Test func aRefusalEndsIt() {
-        var pending = pending(command(2))
+    @Test mutating func aRefusalEndsIt() async {
+        submit(urls(2))
         _ = send(&pending)
         let busy = ImageError(.busy, "busy")
-        #expect(pending.refused(busy, batch) == [.fail(batch, busy)])
+        pending.refused(busy, batch)
         #expect(pending.isEmpty)
+        let task = task
+        await #expect(throws: busy) { try await task.result }
     }
 
-    @Test func whereNobodyServesItIsUnavailable() {
-        var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
-        _ = pending.submitted(command(2), at: at(0))
+    @Test mutating func whereNobodyServesItIsUnavailable() async {
+        submit(urls(2), isWelcome: false)
         #expect(pending.nextDeadline == at(5_000))
-        #expect(pending.expire(at: at(4_999)) == [])
-        guard case .fail(_, let error) = pending.expire(at: at(5_000)).first else {
-            Issue.record("it did not end")
-            return
-        }
-        #expect(error.code == .unavailable)
+        pending.expire(at: at(4_999))
+        #expect(!pending.isEmpty)
+        pending.expire(at: at(5_000))
+        #expect(pending.isEmpty)
+        let task = task
+        await #expect(throws: ImageError.nobodyServes) { try await task.result }
     }
 
-    @Test func itsClassIsSaidAgainToTheNextCoordinator() {
-        var pending = pending(command(2))
-        #expect(pending.reprioritized(batch, .high) == [])
+    @Test mutating func itsClassIsSaidAgainToTheNextCoordinator() {
+        submit(urls(2))
+        #expect(pending.reprioritized(batch, .high) == nil)
         guard let part = pending.next else { return }
-        #expect(pending.sent(part) == [.send(.reprioritize(batch, .high))])
-        #expect(pending.reprioritized(batch, .normal) == [.send(.reprioritize(batch, .normal))])
+        #expect(pending.sent(part) == .reprioritize(batch, .high))
+        #expect(pending.reprioritized(batch, .normal) == .reprioritize(batch, .normal))
     }
 }

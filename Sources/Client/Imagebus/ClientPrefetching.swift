@@ -24,10 +24,8 @@ extension ImagebusClient {
             return task
         }
         let command = PrefetchCommand(
-            batch: task.token, template: template, urls: urls, concurrency: concurrency)
-        if !commands.post(.prefetch(command, task)) {
-            task.finish(.failure(commands.refusal))
-        }
+            task: task, template: template, urls: urls, concurrency: concurrency)
+        if !commands.post(.prefetch(command)) { task.finish(.failure(commands.refusal)) }
         return task
     }
 
@@ -152,7 +150,7 @@ public struct PrefetchCounts: Hashable, Sendable {
 
 /// A prefetch to submit.
 struct PrefetchCommand: Sendable {
-    let batch: Token
+    let task: PrefetchTask
     /// How each URL is loaded.
     let template: ImageRequest
     let urls: [String]
@@ -162,23 +160,13 @@ struct PrefetchCommand: Sendable {
 
 /// The prefetch batches that have not ended (PROTOCOL §8.2).
 ///
-/// A pure value without I/O: events in, actions out. A long list is sent in parts that fit into a
-/// frame, and only as much at a time as the window allows, so that it doesn't delay other messages.
+/// Without I/O: events in, messages and reports to the callers out. A long list is sent in parts
+/// that fit into a frame, and only as much at a time as the window allows, so that it doesn't delay other messages.
 /// The client doesn't know which of the URLs have ended; in a new session a batch is sent again as
 /// a whole, and its counts restart. Images already loaded are found in the caches.
 struct PendingPrefetches {
-    /// An action for the connection to perform, in order.
-    enum Action: Equatable {
-        case send(ClientMessage)
-        /// Report progress to the caller.
-        case advance(Token, PrefetchCounts)
-        /// Report the end to the caller: the counts, the first failures, and how all URLs ended.
-        case finish(Token, PrefetchCounts, [PrefetchFailure] = [], PrefetchEnds = PrefetchEnds())
-        /// Report to the caller that the prefetch failed.
-        case fail(Token, ImageError)
-    }
-
     private struct Entry {
+        let task: PrefetchTask
         var template: ImageRequest
         let urls: [String]
         let concurrency: UInt32
@@ -229,22 +217,21 @@ struct PendingPrefetches {
     // MARK: - Callers
 
     /// Handles a new batch.
-    mutating func submitted(_ command: PrefetchCommand, at now: Instant) -> [Action] {
-        guard entries[command.batch] == nil else { return [] }
+    mutating func submitted(_ command: PrefetchCommand, at now: Instant) {
+        let batch = command.task.token
+        guard entries[batch] == nil else { return }
         let urls = command.urls.filter(Self.isSendable)
         var template = command.template
         template.url = ""
         let entry = Entry(
-            template: template, urls: urls, concurrency: UInt32(clamping: command.concurrency),
+            task: command.task, template: template, urls: urls,
+            concurrency: UInt32(clamping: command.concurrency),
             unsendable: command.urls.count - urls.count,
             unsendableFailures: Self.unsendable(command.urls),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
-        guard !urls.isEmpty else {
-            return [.finish(command.batch, entry.counts, entry.unsendableFailures, entry.ends)]
-        }
-        entries[command.batch] = entry
-        unsent.append(command.batch)
-        return []
+        entries[batch] = entry
+        if urls.isEmpty { return end(batch) }
+        unsent.append(batch)
     }
 
     private static func isSendable(_ url: String) -> Bool {
@@ -260,18 +247,21 @@ struct PendingPrefetches {
     }
 
     /// Cancels a batch. Ends it here if nothing of it was sent.
-    mutating func cancelled(_ batch: Token) -> [Action] {
-        guard let entry = entries[batch], !entry.isCancelled else { return [] }
-        guard entry.hasBegun, isWelcome else { return [end(batch)] }
+    mutating func cancelled(_ batch: Token) -> ClientMessage? {
+        guard let entry = entries[batch], !entry.isCancelled else { return nil }
+        guard entry.hasBegun, isWelcome else {
+            end(batch)
+            return nil
+        }
         entries[batch]?.isCancelled = true
         unsent.removeAll { $0 == batch }
-        return [.send(.cancel(batch))]
+        return .cancel(batch)
     }
 
-    mutating func reprioritized(_ batch: Token, _ priority: Priority) -> [Action] {
-        guard let entry = entries[batch] else { return [] }
+    mutating func reprioritized(_ batch: Token, _ priority: Priority) -> ClientMessage? {
+        guard let entry = entries[batch] else { return nil }
         entries[batch]?.priority = priority
-        return entry.hasBegun && isWelcome ? [.send(.reprioritize(batch, priority))] : []
+        return entry.hasBegun && isWelcome ? .reprioritize(batch, priority) : nil
     }
 
     // MARK: - Parts
@@ -305,34 +295,32 @@ struct PendingPrefetches {
         return nil
     }
 
-    mutating func sent(_ part: PrefetchRequest) -> [Action] {
-        guard let entry = entries[part.batch] else { return [] }
+    mutating func sent(_ part: PrefetchRequest) -> ClientMessage? {
+        guard let entry = entries[part.batch] else { return nil }
         entries[part.batch]?.sent += part.urls.count
         entries[part.batch]?.hasBegun = true
         // Batches take turns.
         unsent.removeAll { $0 == part.batch }
         if !part.isLast { unsent.append(part.batch) }
-        guard !entry.hasBegun, let priority = entry.priority else { return [] }
-        return [.send(.reprioritize(part.batch, priority))]
+        guard !entry.hasBegun, let priority = entry.priority else { return nil }
+        return .reprioritize(part.batch, priority)
     }
 
     // MARK: - Session
 
     /// Begins a session.
-    mutating func welcomed(_ welcome: ClientWelcome) -> [Action] {
+    mutating func welcomed(_ welcome: ClientWelcome) {
         isWelcome = true
         window = Int(clamping: welcome.window)
-        return []
     }
 
     /// Ends the session and with it all batches in it, which restart in the next session.
-    mutating func sessionEnded(at now: Instant) -> [Action] {
+    mutating func sessionEnded(at now: Instant) {
         isWelcome = false
-        var actions: [Action] = []
         let waiting = Set(unsent)
         for (batch, entry) in entries {
             if entry.isCancelled {
-                actions.append(end(batch))
+                end(batch)
                 continue
             }
             entries[batch]?.sent = 0
@@ -341,34 +329,35 @@ struct PendingPrefetches {
             entries[batch]?.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
             if !waiting.contains(batch) { unsent.append(batch) }
         }
-        return actions
     }
 
     /// Handles a report about a batch: its progress or its end.
-    mutating func reported(_ report: PrefetchReport) -> [Action] {
-        guard let entry = entries[report.batch], entry.hasBegun else { return [] }
-        entries[report.batch]?.report = report
+    mutating func reported(_ report: PrefetchReport) {
+        guard var entry = entries[report.batch], entry.hasBegun else { return }
+        entry.report = report
+        entries[report.batch] = entry
         // Final after the last part, or after the batch was canceled.
-        if report.isFinal { return [end(report.batch)] }
-        return entries[report.batch].map { [.advance(report.batch, $0.counts)] } ?? []
+        if report.isFinal { return end(report.batch) }
+        entry.task.advance(entry.counts)
     }
 
     /// Handles the coordinator's refusal of a batch.
-    mutating func refused(_ error: ImageError, _ batch: Token) -> [Action] {
-        guard let entry = entries[batch] else { return [] }
-        if entry.isCancelled { return [end(batch)] }
-        guard error.code == .shuttingDown else { return [end(batch, error)] }
+    mutating func refused(_ error: ImageError, _ batch: Token) {
+        guard let entry = entries[batch] else { return }
+        if entry.isCancelled { return end(batch) }
+        guard error.code == .shuttingDown else { return end(batch, error) }
         // It is sent to the next coordinator.
         unsent.removeAll { $0 == batch }
-        return []
     }
 
     // MARK: - Ends
 
     /// Ends batches that waited too long for a coordinator.
-    mutating func expire(at now: Instant) -> [Action] {
-        guard !isWelcome else { return [] }
-        return entries.filter { $0.value.unservedUntil <= now }.keys.map { end($0, .nobodyServes) }
+    mutating func expire(at now: Instant) {
+        guard !isWelcome else { return }
+        for (batch, entry) in entries where entry.unservedUntil <= now {
+            end(batch, .nobodyServes)
+        }
     }
 
     /// The next time at which a batch may be overdue.
@@ -377,54 +366,33 @@ struct PendingPrefetches {
     }
 
     /// Ends everything because the client is closed.
-    mutating func closed(with error: ImageError = .clientClosed) -> [Action] {
-        entries.keys.map { end($0, error) }
+    mutating func closed(with error: ImageError = .clientClosed) {
+        for batch in entries.keys { end(batch, error) }
     }
 
     /// Ends a batch. URLs that have not ended by themselves count as canceled.
-    private mutating func end(_ batch: Token) -> Action {
-        let entry = entries[batch]
-        var counts = entry?.counts ?? PrefetchCounts(total: 0)
+    private mutating func end(_ batch: Token) {
+        guard let entry = remove(batch) else { return }
+        var counts = entry.counts
         counts.cancelled = counts.total - counts.finished
-        let failures = (entry?.unsendableFailures ?? []) + (entry?.report?.failures ?? [])
-        remove(batch)
-        return .finish(
-            batch, counts, Array(failures.prefix(PrefetchFailure.countMax)),
-            entry?.ends ?? PrefetchEnds())
+        let failures = entry.unsendableFailures + (entry.report?.failures ?? [])
+        entry.task.finish(
+            .success(counts), failures: Array(failures.prefix(PrefetchFailure.countMax)),
+            ends: entry.ends)
     }
 
-    private mutating func end(_ batch: Token, _ error: ImageError) -> Action {
-        remove(batch)
-        return .fail(batch, error)
+    private mutating func end(_ batch: Token, _ error: ImageError) {
+        remove(batch)?.task.finish(.failure(error))
     }
 
-    private mutating func remove(_ batch: Token) {
-        entries[batch] = nil
+    private mutating func remove(_ batch: Token) -> Entry? {
         unsent.removeAll { $0 == batch }
+        return entries.removeValue(forKey: batch)
     }
 }
 
-// Sending parts of batches when nothing else is queued, and notifying callers.
+// Sending parts of batches when nothing else is queued.
 extension ClientConnection {
-    mutating func submit(_ command: PrefetchCommand, _ task: PrefetchTask, at now: Instant) {
-        prefetchTasks[command.batch] = task
-        perform(prefetches.submitted(command, at: now))
-    }
-
-    mutating func perform(_ actions: [PendingPrefetches.Action]) {
-        for action in actions {
-            switch action {
-            case .send(let message): outbox.append(.other(message))
-            case .advance(let batch, let counts): prefetchTasks[batch]?.advance(counts)
-            case .finish(let batch, let counts, let failures, let ends):
-                prefetchTasks.removeValue(forKey: batch)?
-                    .finish(.success(counts), failures: failures, ends: ends)
-            case .fail(let batch, let error):
-                prefetchTasks.removeValue(forKey: batch)?.finish(.failure(error))
-            }
-        }
-    }
-
     /// Sends parts of batches as long as libzmq accepts them. A part that cannot be encoded ends
     /// its batch.
     mutating func sendPrefetches() throws {
@@ -432,10 +400,10 @@ extension ClientConnection {
             do {
                 let encoded = try encoder.encode(.prefetch(part))
                 guard try connection.socket.send(encoded, from: encoder) == .sent else { return }
-                perform(prefetches.sent(part))
+                send(prefetches.sent(part))
             } catch let error as WireError {
                 let message = error.imageError.message
-                perform(prefetches.refused(ImageError(.invalidRequest, message), part.batch))
+                prefetches.refused(ImageError(.invalidRequest, message), part.batch)
             }
         }
     }

@@ -36,7 +36,6 @@ struct ClientConnection: ~Copyable {
     var chunks: IncomingChunks
     var uploads = UploadQueue()
     var prefetches: PendingPrefetches
-    var prefetchTasks: [Token: PrefetchTask] = [:]
     var inquiries: OpenInquiries
     var outbox: [OutgoingMessage] = []
     var releases: [BlockID] = []
@@ -137,7 +136,7 @@ extension ClientConnection {
             if turn.ready.contains(sources.mailbox) { commands.queue.quiet() }
             drainCommands(at: now)
             perform(pending.expire(at: now), at: now)
-            perform(prefetches.expire(at: now))
+            prefetches.expire(at: now)
             inquiries.expire(at: now)
             lookAfterAnswers(at: now)
             if endsWhenIdle, !isClosed, !isPending { close(at: now) }
@@ -154,7 +153,7 @@ extension ClientConnection {
     private mutating func fail(_ error: ImageError) {
         let now = Instant.now()
         perform(pending.closed(with: error), at: now)
-        perform(prefetches.closed(with: error))
+        prefetches.closed(with: error)
         inquiries.close(with: error)
     }
 

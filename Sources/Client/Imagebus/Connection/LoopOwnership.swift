@@ -184,7 +184,7 @@ enum ClientCommand: Sendable {
     case load(PendingLoad)
     case cancel(Token)
     case cancelGroup(GroupID)
-    indirect case prefetch(PrefetchCommand, PrefetchTask)
+    indirect case prefetch(PrefetchCommand)
     case reprioritize(Token, Priority)
     case reprioritizeGroup(GroupID, Priority)
     case release(BlockID)
@@ -201,7 +201,7 @@ enum ClientCommand: Sendable {
     func refuse(_ error: ImageError) {
         switch self {
         case .load(let load): load.task.finish(.failure(error))
-        case .prefetch(_, let task): task.finish(.failure(error))
+        case .prefetch(let command): command.task.finish(.failure(error))
         case .ask(let inquiry): inquiry.answer(.failure(error))
         case .cancel, .cancelGroup, .send, .release, .reprioritize, .reprioritizeGroup,
             .notifyUsed, .close, .endWhenIdle:

@@ -122,7 +122,7 @@ extension ClientConnection {
             chunks.sessionBegan(window: Int(welcome.chunkWindow))
             uploads.sessionBegan(window: Int(welcome.chunkWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
-            perform(prefetches.welcomed(welcome))
+            prefetches.welcomed(welcome)
             outbox += inquiries.messages.map { .other($0) }
             inquiries.welcomed(at: now)
         case .helloRequired:
@@ -133,14 +133,14 @@ extension ClientConnection {
             if !isAwaited(reply.token) { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
         case .status, .failureCache, .draining, .cache: inquiries.received(message)
-        case .prefetched(let report): perform(prefetches.reported(report))
+        case .prefetched(let report): prefetches.reported(report)
         case .chunk(let chunk): receive(chunk, at: now)
         case .taken(let count): uploads.acknowledged(count)
         case .refused(let error, let token):
             guard isWelcome || token != nil else { return sessionRefused(error) }
             if token == nil { inquiries.refused(error) }
             perform(pending.refused(error, token, at: now), at: now)
-            if let token { perform(prefetches.refused(error, token)) }
+            if let token { prefetches.refused(error, token) }
         }
     }
 
@@ -164,11 +164,11 @@ extension ClientConnection {
             case .load(let load): perform(pending.submitted(load, at: now), at: now)
             case .cancel(let token):
                 perform(pending.cancelled(token), at: now)
-                perform(prefetches.cancelled(token))
-            case .prefetch(let command, let task): submit(command, task, at: now)
+                send(prefetches.cancelled(token))
+            case .prefetch(let command): prefetches.submitted(command, at: now)
             case .reprioritize(let token, let priority):
                 perform(pending.reprioritized(token, priority), at: now)
-                perform(prefetches.reprioritized(token, priority))
+                send(prefetches.reprioritized(token, priority))
             case .reprioritizeGroup(let group, let priority):
                 perform(pending.reprioritized(group, priority), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
@@ -176,7 +176,7 @@ extension ClientConnection {
             case .ask(let inquiry):
                 inquiries.append(inquiry, isSent: isWelcome, at: now)
                 if isWelcome { outbox.append(.other(inquiry.message)) }
-            case .send(let message): outbox.append(.other(message))
+            case .send(let message): send(message)
             case .notifyUsed: expectUsed(at: now)
             case .close: close(at: now)
             case .endWhenIdle: endsWhenIdle = true
@@ -186,6 +186,11 @@ extension ClientConnection {
         if let refusal { inquiries.sessionRefused(refusal) }
         taken = pendingCommands
         taken.removeAll(keepingCapacity: true)
+    }
+
+    /// Queues a message.
+    mutating func send(_ message: ClientMessage?) {
+        if let message { outbox.append(.other(message)) }
     }
 
     mutating func sendHello() {
@@ -212,12 +217,12 @@ extension ClientConnection {
         chunks.sessionEnded()
         uploads.sessionEnded()
         perform(pending.sessionEnded(at: now), at: now)
-        perform(prefetches.sessionEnded(at: now))
+        prefetches.sessionEnded(at: now)
     }
 
     mutating func close(at now: Instant) {
         perform(pending.closed(), at: now)
-        perform(prefetches.closed())
+        prefetches.closed()
         inquiries.close()
         answers.close()
         if isWelcome {
