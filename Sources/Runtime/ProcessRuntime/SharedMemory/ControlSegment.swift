@@ -6,10 +6,7 @@ public import Model
 /// Only the worker writes; coordinator and supervisor read (SEMANTICS §14.9). Payloads are never
 /// stored here, so readers need no access to them. Confined to one thread.
 public struct ControlSegment: ~Copyable {
-    private let memory: MappedMemory
-    private let words: UnsafeMutablePointer<UInt64>
-    private let directory: String
-    private let name: String
+    private let file: NumberFile
     private var beats: UInt64 = 0
     /// Whether the segment states why the process ended, and so must outlive the connection for its
     /// readers.
@@ -20,61 +17,46 @@ public struct ControlSegment: ~Copyable {
     ///
     /// Throws ENOSPC if the tmpfs is full.
     public init(in directory: String, incarnation: Incarnation) throws(Errno) {
-        let name = SegmentName(incarnation: incarnation, number: 0).fileName
-        let folder = try FileDescriptor.openDirectory(directory)
-        let file = try folder.open(
-            name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o644)
-        let memory = try MappedMemory.reserved(
-            file, name, in: folder, mode: 0o644, byteCount: ControlLayout.byteCount)
-        guard let base = memory.mutableBytes.baseAddress else { throw .invalidArgument }
-        let words = base.bindMemory(to: UInt64.self, capacity: ControlLayout.wordCount)
-        Self.store(ControlLayout.magicValue, words, ControlLayout.magic)
+        let file = try NumberFile(
+            SegmentName(incarnation: incarnation, number: 0).fileName, in: directory, mode: 0o644,
+            byteCount: ControlLayout.byteCount)
+        file.store(ControlLayout.magicValue, at: 8 * ControlLayout.magic)
+        let words = file.base.bindMemory(to: UInt64.self, capacity: ControlLayout.wordCount)
         try FaultRecorder.install(
             copying: 2, from: words + ControlLayout.job, to: words + ControlLayout.crashedJob,
             signal: words + ControlLayout.signal)
-        self.memory = memory
-        self.words = words
-        self.directory = directory
-        self.name = name
+        self.file = file
     }
 
     deinit {
         FaultRecorder.forget()
-        guard !isKept else { return }
-        // Already gone if the supervisor has cleared the directory.
-        try? FileDescriptor.openDirectory(directory).unlink(name)
+        if !isKept { file.unlink() }
     }
 
     /// Increments the heartbeat of the bus thread, and records whether the coordinator knows this
     /// process.
     public mutating func beat(isWelcome: Bool) {
         beats &+= 1
-        Self.store(isWelcome ? 1 : 0, words, ControlLayout.isWelcome)
-        Self.store(beats, words, ControlLayout.heartbeat)
+        file.store(isWelcome ? 1 : 0, at: 8 * ControlLayout.isWelcome)
+        file.store(beats, at: 8 * ControlLayout.heartbeat)
     }
 
     /// Attributes a crash from now on to this attempt of a job.
     public borrowing func hold(_ job: JobID, attempt: UInt32) {
         // Ordered so that a job is never paired with the attempt of another one.
-        Self.store(0, words, ControlLayout.job)
-        Self.store(UInt64(attempt), words, ControlLayout.attempt)
-        Self.store(job.value, words, ControlLayout.job)
+        file.store(0, at: 8 * ControlLayout.job)
+        file.store(UInt64(attempt), at: 8 * ControlLayout.attempt)
+        file.store(job.value, at: 8 * ControlLayout.job)
     }
 
     /// Attributes a crash from now on to no job, because none or several are held.
-    public borrowing func holdNothing() { Self.store(0, words, ControlLayout.job) }
+    public borrowing func holdNothing() { file.store(0, at: 8 * ControlLayout.job) }
 
     /// Records that the process ends because of the job it holds. The supervisor removes the
     /// segment.
     public mutating func blameJob(_ verdict: ControlVerdict) {
         isKept = true
-        Self.store(verdict.rawValue, words, ControlLayout.verdict)
-    }
-
-    private static func store(
-        _ value: UInt64, _ words: UnsafeMutablePointer<UInt64>, _ index: Int
-    ) {
-        SharedAtomic.storeRelease(value.littleEndian, to: words + index)
+        file.store(verdict.rawValue, at: 8 * ControlLayout.verdict)
     }
 }
 

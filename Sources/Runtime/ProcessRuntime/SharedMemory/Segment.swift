@@ -75,6 +75,34 @@ extension MappedMemory {
     }
 }
 
+/// A file of 64-bit little-endian numbers in shared memory, which only this process writes. They are
+/// stored atomically, so readers see either the old or the new number.
+struct NumberFile: ~Copyable {
+    private let memory: MappedMemory
+    private let directory: String
+    private let name: String
+    let base: UnsafeMutableRawPointer
+
+    /// Creates the file, filled with zeros. Throws ENOSPC if the file system is full.
+    init(_ name: String, in directory: String, mode: UInt32, byteCount: Int) throws(Errno) {
+        let folder = try FileDescriptor.openDirectory(directory)
+        let file = try folder.open(
+            name, [.readWrite, .create, .exclusive, .noFollow], mode: mode)
+        let memory = try MappedMemory.reserved(
+            file, name, in: folder, mode: mode, byteCount: byteCount)
+        guard let base = memory.mutableBytes.baseAddress else { throw .invalidArgument }
+        (self.directory, self.name, self.base) = (directory, name, base)
+        self.memory = memory
+    }
+
+    borrowing func store(_ value: UInt64, at offset: Int) {
+        SharedAtomic.storeRelease(value.littleEndian, to: base + offset)
+    }
+
+    /// Removes the file, unless the supervisor has cleared the directory.
+    borrowing func unlink() { try? FileDescriptor.openDirectory(directory).unlink(name) }
+}
+
 /// The file name of a segment: the producer's incarnation in hex, a dot, and the segment's number.
 public struct SegmentName: Hashable, Sendable {
     /// The producer.

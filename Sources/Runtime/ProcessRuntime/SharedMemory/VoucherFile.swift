@@ -3,14 +3,10 @@ public import Model
 
 /// The voucher file of one listener, from the side of the coordinator, which is its only writer.
 ///
-/// Words are stored atomically, so readers see either the old or the new number. When the value is
-/// destroyed, all vouchers are withdrawn and the file is removed.
+/// When the value is destroyed, all vouchers are withdrawn and the file is removed.
 public struct VoucherFile: ~Copyable {
-    private let memory: MappedMemory
-    private let base: UnsafeMutableRawPointer
+    private let file: NumberFile
     private let words: UInt64
-    private let directory: String
-    private let name: String
 
     /// Creates the file of this incarnation in a listener's directory, readable by everyone who may
     /// connect there.
@@ -20,49 +16,32 @@ public struct VoucherFile: ~Copyable {
         precondition(
             (1...VoucherLayout.wordsMax).contains(words),
             "the number of words must be within its limit")
-        let name = VoucherLayout.fileName(epoch)
-        let count = VoucherLayout.byteCount(words: words)
-        let folder = try FileDescriptor.openDirectory(directory)
-        let file = try folder.open(
-            name, [.readWrite, .create, .exclusive, .noFollow], mode: Self.mode)
-        let memory = try MappedMemory.reserved(
-            file, name, in: folder, mode: Self.mode, byteCount: count)
-        guard let base = memory.mutableBytes.baseAddress else { throw .invalidArgument }
-        self.memory = memory
-        self.base = base
+        file = try NumberFile(
+            VoucherLayout.fileName(epoch), in: directory, mode: 0o640,
+            byteCount: VoucherLayout.byteCount(words: words))
         self.words = UInt64(words)
-        self.directory = directory
-        self.name = name
         for (index, byte) in epoch.value.bytes.enumerated() {
             let offset = VoucherLayout.epochOffset + index
-            base.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+            file.base.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
         }
-        store(UInt64(words), at: VoucherLayout.countOffset)
-        store(VoucherLayout.magic, at: VoucherLayout.magicOffset)
+        file.store(UInt64(words), at: VoucherLayout.countOffset)
+        file.store(VoucherLayout.magic, at: VoucherLayout.magicOffset)
     }
 
     deinit {
-        Self.close(base)
-        try? FileDescriptor.openDirectory(directory).unlink(name)
+        file.store(.max, at: VoucherLayout.floorOffset)
+        file.unlink()
     }
-
-    private static let mode: UInt32 = 0o640
 
     /// Sets word `index` to `number`.
     public borrowing func set(_ index: UInt64, to number: UInt64) {
         precondition(index < words, "the word must exist")
-        store(number, at: VoucherLayout.headerBytes + 8 * Int(index))
+        file.store(number, at: VoucherLayout.headerBytes + 8 * Int(index))
     }
 
     /// Withdraws all vouchers with numbers below `floor`.
-    public borrowing func raise(to floor: UInt64) { store(floor, at: VoucherLayout.floorOffset) }
-
-    private borrowing func store(_ value: UInt64, at offset: Int) {
-        SharedAtomic.storeRelease(value.littleEndian, to: base + offset)
-    }
-
-    private static func close(_ base: UnsafeMutableRawPointer) {
-        SharedAtomic.storeRelease(.max, to: base + VoucherLayout.floorOffset)
+    public borrowing func raise(to floor: UInt64) {
+        file.store(floor, at: VoucherLayout.floorOffset)
     }
 
     /// Withdraws all vouchers that previous coordinators issued at a listener, which this process
@@ -83,7 +62,7 @@ public struct VoucherFile: ~Copyable {
                 file, count: VoucherLayout.headerBytes, access: .readWrite),
             let base = memory.mutableBytes.baseAddress
         else { return }
-        close(base)
+        SharedAtomic.storeRelease(.max, to: base + VoucherLayout.floorOffset)
     }
 }
 
