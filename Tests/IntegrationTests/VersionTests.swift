@@ -70,7 +70,7 @@ private final class OtherCoordinator: Sendable {
         while !isOver.load(ordering: .sequentiallyConsistent) {
             while try reader.receive(from: socket) {
                 messages.add(1, ordering: .sequentiallyConsistent)
-                guard let peer = reader.withBytes(at: 0, { RoutingID($0) }),
+                guard let peer = reader.routingID,
                     try socket.send(to: peer) == .sent
                 else { continue }
                 _ = try socket.send(header.span.bytes, more: true)

@@ -1,3 +1,4 @@
+import Glibc
 import Linux
 import Testing
 import ZeroMQ
@@ -124,22 +125,13 @@ import ZeroMQ
         #expect(try pair.reader.receive(from: pair.router) == false)
     }
 
-    @Test func afterAShutdownEveryCallSaysTerminated() throws {
-        let pair = try SocketPair()
-        pair.context.shutdown()
-        #expect(throws: ZMQError.terminated) { try pair.reader.receive(from: pair.router) }
-        #expect(throws: ZMQError.terminated) { try pair.polls.wait(milliseconds: nil) }
-        #expect(throws: ZMQError.terminated) {
-            try pair.router.send(to: RoutingID(rawValue: 1))
-        }
-        #expect(ZMQError.terminated.description == "Context was terminated")
-    }
-
     @Test func aMissingDirectoryIsATypedErrorOfBind() throws {
         let context = try Context()
         let socket = try Socket(.router, in: context, SocketOptions(frameBytesMax: 1))
         let endpoint = try Endpoint(path: "/tmp/ib-not-there/s")
-        #expect(throws: ZMQError.noEndpoint) { try socket.bind(endpoint) }
+        let noEntry = ZMQError(rawValue: ENOENT)
+        #expect(throws: noEntry) { try socket.bind(endpoint) }
+        #expect(noEntry.description == "No such file or directory")
     }
 
     @Test func anIdentityThatAPeerChoseIsNoRoutingID() {

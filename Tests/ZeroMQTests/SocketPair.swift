@@ -58,9 +58,13 @@ final class SocketPair {
 
     /// The frames of the last message from `first` on, as text.
     func frames(from first: Int = 1) -> [String] {
-        (first..<reader.count).map { index in
-            reader.withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
-        }
+        (first..<reader.count).map { reader.text(at: $0) }
+    }
+}
+
+extension MessageReader {
+    fileprivate func text(at index: Int) -> String {
+        bytes(at: index).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -83,8 +87,6 @@ extension Socket {
         polls.add(self)
         _ = try polls.wait(milliseconds: 10_000)
         guard try reader.receive(from: self) else { return nil }
-        return (0..<reader.count).map { index in
-            reader.withBytes(at: index) { String(decoding: $0, as: UTF8.self) }
-        }
+        return (0..<reader.count).map { reader.text(at: $0) }
     }
 }

@@ -156,7 +156,7 @@ extension Socket {
     /// Sends the message that `encoder` encoded last, packed directly into libzmq's frame.
     ///
     /// Sends to `peer` through a ROUTER socket, or to the coordinator through a DEALER socket. The
-    /// message is sent or dropped as a whole, depending on its first frame. Throws `terminated`.
+    /// message is sent or dropped as a whole, depending on its first frame.
     public borrowing func send(
         _ message: EncodedMessage, from encoder: borrowing MessageEncoder,
         to peer: RoutingID? = nil

@@ -53,8 +53,7 @@ public struct EventLoop: ~Copyable {
     /// Waits for a source or for the deadline; nil waits without limit.
     ///
     /// Returns at most a millisecond after the deadline, and before it only if a source is ready or
-    /// a signal arrived (in which case no source is ready). Throws `terminated` after the context
-    /// has shut down.
+    /// a signal arrived (in which case no source is ready).
     public mutating func wait(until deadline: Instant?) throws(ZMQError) -> Turn {
         while true {
             let outcome = try polls.wait(milliseconds: milliseconds(until: deadline))

@@ -7,12 +7,6 @@
 
 static inline int czmq_result(int result) { return result < 0 ? -zmq_errno() : result; }
 
-static inline int czmq_ctx_set(void *context, int option, int value) {
-    return czmq_result(zmq_ctx_set(context, option, value));
-}
-static inline int czmq_ctx_shutdown(void *context) {
-    return czmq_result(zmq_ctx_shutdown(context));
-}
 static inline int czmq_ctx_term(void *context) { return czmq_result(zmq_ctx_term(context)); }
 
 static inline int czmq_socket(void *context, int type, void **socket) {
@@ -25,9 +19,6 @@ static inline int czmq_bind(void *socket, const char *endpoint) {
 }
 static inline int czmq_connect(void *socket, const char *endpoint) {
     return czmq_result(zmq_connect(socket, endpoint));
-}
-static inline int czmq_disconnect(void *socket, const char *endpoint) {
-    return czmq_result(zmq_disconnect(socket, endpoint));
 }
 static inline int czmq_set(void *socket, int option, const void *value, size_t size) {
     return czmq_result(zmq_setsockopt(socket, option, value, size));

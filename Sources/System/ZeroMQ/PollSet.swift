@@ -66,8 +66,8 @@ public struct PollSet: ~Copyable {
 
     /// Waits until an entry is ready. `nil` milliseconds waits without a timeout, 0 only polls.
     ///
-    /// Throws `terminated` after a shutdown of the context, and `notSocket` for a closed socket. A
-    /// closed descriptor counts as readable: reading it fails.
+    /// Throws `notSocket` for a closed socket. A closed descriptor counts as readable: reading it
+    /// fails.
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> PollOutcome {
         precondition(highWater > 0, "a wait without entries would never end")
         var left = milliseconds.map { max($0, 0) }

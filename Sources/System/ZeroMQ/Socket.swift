@@ -11,26 +11,15 @@ public final class Context {
     let pointer: UnsafeMutableRawPointer
     private let monitors = Atomic<UInt64>(0)
 
-    /// Creates an instance.
-    ///
-    /// `socketsMax` limits the number of open sockets (libzmq's default is 1,023). Throws
-    /// `noMemory` or `tooManySockets` if the system is out of resources, EINVAL for an invalid
-    /// option.
-    public init(ioThreads: Int = 1, socketsMax: Int = 1_023) throws(ZMQError) {
+    /// Creates an instance with one I/O thread and at most 1,023 sockets, which are libzmq's
+    /// defaults. Throws an error if the system is out of resources.
+    public init() throws(ZMQError) {
         guard let pointer = zmq_ctx_new() else { throw ZMQError(rawValue: zmq_errno()) }
         self.pointer = pointer
-        try zmq { czmq_ctx_set(pointer, ZMQ_IO_THREADS, Int32(clamping: ioThreads)) }
-        try zmq { czmq_ctx_set(pointer, ZMQ_MAX_SOCKETS, Int32(clamping: socketsMax)) }
     }
 
     deinit {
         while czmq_ctx_term(pointer) == -EINTR {}
-    }
-
-    /// Wakes every wait in every thread. From now on all calls on its sockets throw `terminated`.
-    public func shutdown() {
-        // Fails only for a terminated context, to which no reference can exist.
-        _ = czmq_ctx_shutdown(pointer)
     }
 
     /// Returns a name for a new monitor. Names are never reused, since libzmq releases a name only
@@ -53,26 +42,10 @@ public struct ZMQError: RawRepresentable, Error, Hashable, Sendable, CustomStrin
         self.rawValue = rawValue
     }
 
-    /// EAGAIN: nothing to receive, or the send queue is full. Callers see `nil` or `.wouldBlock`.
-    public static let wouldBlock = ZMQError(rawValue: EAGAIN)
-    /// EINTR: interrupted by a signal.
-    public static let interrupted = ZMQError(rawValue: EINTR)
-    /// EHOSTUNREACH: a ROUTER has no peer with this routing ID.
-    public static let hostUnreachable = ZMQError(rawValue: EHOSTUNREACH)
-    /// ETERM: the context was shut down.
-    public static let terminated = ZMQError(rawValue: ETERM)
     /// ENOTSOCK: not an open socket.
     public static let notSocket = ZMQError(rawValue: ENOTSOCK)
-    /// ENOENT: the endpoint isn't bound or connected here; for ipc, its directory doesn't exist.
-    public static let noEndpoint = ZMQError(rawValue: ENOENT)
     /// EINVAL: an invalid option, endpoint or size.
     public static let invalidArgument = ZMQError(rawValue: EINVAL)
-    /// EMFILE: the context's socket limit is reached, or no descriptors are left.
-    public static let tooManySockets = ZMQError(rawValue: EMFILE)
-    /// ENOMEM: out of memory.
-    public static let noMemory = ZMQError(rawValue: ENOMEM)
-    /// EACCES: denied by the mode of the ipc socket or of a parent directory.
-    public static let accessDenied = ZMQError(rawValue: EACCES)
 
     /// libzmq's description.
     public var description: String {
@@ -133,21 +106,15 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The socket types that the bus uses.
-public enum SocketKind: Hashable, Sendable {
-    /// The binding side: received messages start with the peer's routing ID, sent ones must.
-    case router
-    /// The connecting side.
-    case dealer
-    /// One of exactly two in-process ends.
-    case pair
+public struct SocketKind: Hashable, Sendable {
+    let number: Int32
 
-    var number: Int32 {
-        switch self {
-        case .router: ZMQ_ROUTER
-        case .dealer: ZMQ_DEALER
-        case .pair: ZMQ_PAIR
-        }
-    }
+    /// The binding side: received messages start with the peer's routing ID, sent ones must.
+    public static let router = SocketKind(number: ZMQ_ROUTER)
+    /// The connecting side.
+    public static let dealer = SocketKind(number: ZMQ_DEALER)
+    /// One of exactly two in-process ends.
+    public static let pair = SocketKind(number: ZMQ_PAIR)
 }
 
 /// The owner of a libzmq socket, which is closed when the value ends. Belongs to one thread.
@@ -158,13 +125,10 @@ public struct Socket: ~Copyable {
     let handle: SocketHandle
     /// The descriptor on which libzmq signals possible changes (ZMQ_FD).
     let descriptor: Int32
-    /// The socket type.
-    public let kind: SocketKind
 
     /// Opens a socket and sets every option.
     ///
-    /// Throws `tooManySockets`, `terminated` after a shutdown, and EINVAL for a value that libzmq
-    /// rejects.
+    /// Throws EMFILE if there are too many sockets, and EINVAL for a value that libzmq rejects.
     public init(
         _ kind: SocketKind, in context: Context, _ options: SocketOptions
     ) throws(ZMQError) {
@@ -177,7 +141,6 @@ public struct Socket: ~Copyable {
         descriptor = try Self.get(opened, ZMQ_FD, Int32(-1))
         pointer = opened
         handle = owner
-        self.kind = kind
     }
 
     deinit {
@@ -192,18 +155,11 @@ public struct Socket: ~Copyable {
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
-    /// Connects in the background and reconnects until `disconnect` or until the socket is closed.
+    /// Connects in the background and reconnects until the socket is closed.
     public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.invalidatePoll()
         try zmq { czmq_connect(pointer, endpoint.description) }
-    }
-
-    /// Closes a connection and discards the messages queued for it.
-    public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
-        let pointer = pointer
-        handle.invalidatePoll()
-        try zmq { czmq_disconnect(pointer, endpoint.description) }
     }
 }
 
@@ -248,9 +204,7 @@ final class SocketHandle {
     }
 }
 
-/// All options for which libzmq's default doesn't suit a bus.
-///
-/// They are set before bind and connect. `Socket.currentOptions()` reads back the values in effect.
+/// The options for which libzmq's default doesn't suit a bus. They are set before bind and connect.
 public struct SocketOptions: Hashable, Sendable {
     /// LINGER: how long unsent messages survive a close, in milliseconds. libzmq's default is
     /// forever, which would block the termination of the context.
@@ -261,26 +215,23 @@ public struct SocketOptions: Hashable, Sendable {
     public var receiveQueueMax = 1_000
     /// MAXMSGSIZE: the largest frame in bytes. The connection of a peer that sends more is closed.
     public var frameBytesMax: Int
-    /// IMMEDIATE: queue messages only for completed connections, so that none wait for an absent
-    /// peer.
-    public var isImmediate = true
-    /// RECONNECT_IVL: the delay before the first reconnection attempt, in milliseconds.
-    public var reconnectMilliseconds = 10
-    /// RECONNECT_IVL_MAX: the delay doubles up to this many milliseconds.
-    public var reconnectMillisecondsMax = 250
     /// HANDSHAKE_IVL: the timeout for the handshake of a connection, in milliseconds.
     public var handshakeMilliseconds = 5_000
-    /// BACKLOG: the number of connections waiting to be accepted.
-    public var backlog = 512
 
     /// The options that are numbers of 32 bits.
-    fileprivate static let numbers:
-        [(option: Int32, path: any WritableKeyPath<SocketOptions, Int> & Sendable)] = [
-            (ZMQ_LINGER, \.lingerMilliseconds), (ZMQ_SNDHWM, \.sendQueueMax),
-            (ZMQ_RCVHWM, \.receiveQueueMax), (ZMQ_RECONNECT_IVL, \.reconnectMilliseconds),
-            (ZMQ_RECONNECT_IVL_MAX, \.reconnectMillisecondsMax),
-            (ZMQ_HANDSHAKE_IVL, \.handshakeMilliseconds), (ZMQ_BACKLOG, \.backlog),
+    var numbers: [(option: Int32, value: Int)] {
+        [
+            (ZMQ_LINGER, lingerMilliseconds), (ZMQ_SNDHWM, sendQueueMax),
+            (ZMQ_RCVHWM, receiveQueueMax), (ZMQ_HANDSHAKE_IVL, handshakeMilliseconds),
+            // Messages are queued only for completed connections: none waits for an absent peer.
+            (ZMQ_IMMEDIATE, 1),
+            // The delay before a reconnection attempt in milliseconds, which doubles up to the
+            // maximum.
+            (ZMQ_RECONNECT_IVL, 10), (ZMQ_RECONNECT_IVL_MAX, 250),
+            // The number of connections waiting to be accepted.
+            (ZMQ_BACKLOG, 512),
         ]
+    }
 
     /// Creates the bus's options for the given frame limit.
     public init(frameBytesMax: Int) {
@@ -289,28 +240,11 @@ public struct SocketOptions: Hashable, Sendable {
 }
 
 extension Socket {
-    /// Returns the values in effect on this socket, read from libzmq.
-    ///
-    /// ROUTER_MANDATORY (always on) and ROUTER_HANDOVER (always off) can be set but not read.
-    public borrowing func currentOptions() throws(ZMQError) -> SocketOptions {
-        handle.invalidatePoll()
-        let size = try Self.get(pointer, ZMQ_MAXMSGSIZE, Int64(0))
-        var options = SocketOptions(frameBytesMax: Int(size))
-        options.isImmediate = try Self.get(pointer, ZMQ_IMMEDIATE, Int32(0)) != 0
-        for (option, path) in SocketOptions.numbers {
-            options[keyPath: path] = Int(try Self.get(pointer, option, Int32(0)))
-        }
-        return options
-    }
-
-    static func apply(
+    private static func apply(
         _ options: SocketOptions, kind: SocketKind, to pointer: UnsafeMutableRawPointer
     ) throws(ZMQError) {
         try set(pointer, ZMQ_MAXMSGSIZE, exactly: Int64(options.frameBytesMax))
-        try set(pointer, ZMQ_IMMEDIATE, options.isImmediate ? 1 : 0)
-        for (option, path) in SocketOptions.numbers {
-            try set(pointer, option, options[keyPath: path])
-        }
+        for (option, value) in options.numbers { try set(pointer, option, value) }
         guard kind == .router else { return }
         // Without it, messages to a disconnected peer are silently dropped.
         try set(pointer, ZMQ_ROUTER_MANDATORY, 1)
@@ -400,15 +334,14 @@ public struct SocketMonitor: ~Copyable {
         _ = czmq_monitor(pointer, nil, 0)
     }
 
-    /// Returns the next event, or `nil` if there is none. Throws `terminated` after a shutdown.
+    /// Returns the next event, or `nil` if there is none.
     public mutating func next() throws(ZMQError) -> MonitorEvent? {
         guard try reader.receive(from: socket) else { return nil }
-        return reader.withBytes(at: 0) { frame in
-            guard frame.count == 6 else { return .other(0) }
-            return MonitorEvent(
-                frame.loadUnaligned(fromByteOffset: 0, as: UInt16.self),
-                frame.loadUnaligned(fromByteOffset: 2, as: Int32.self))
-        }
+        let frame = reader.bytes(at: 0)
+        guard frame.byteCount == 6 else { return .other(0) }
+        return MonitorEvent(
+            frame.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self),
+            frame.unsafeLoadUnaligned(fromByteOffset: 2, as: Int32.self))
     }
 }
 

@@ -19,35 +19,22 @@ extension Socket {
     /// Sends one frame without blocking; libzmq copies the bytes.
     ///
     /// Only the first frame of a message can have an outcome other than `sent`: a ROUTER decides by
-    /// the routing ID, a DEALER by its queue, for the whole message. Throws `terminated`.
-    public borrowing func send(
-        _ bytes: UnsafeRawBufferPointer, more: Bool = false
-    ) throws(ZMQError) -> SendOutcome {
-        handle.invalidatePoll()
-        return try Self.send(bytes, more: more, to: pointer)
-    }
-
-    /// Sends one frame without blocking; libzmq copies the bytes.
+    /// the routing ID, a DEALER by its queue, for the whole message.
     public borrowing func send(
         _ bytes: RawSpan, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
         handle.invalidatePoll()
         return try bytes.withUnsafeBytes { (raw) throws(ZMQError) in
-            try Self.send(raw, more: more, to: pointer)
+            try Self.outcome { czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more)) }
         }
     }
 
     /// Sends the routing ID that starts a ROUTER's message. `wouldBlock` and `hostUnreachable`
     /// refer to that peer.
-    public borrowing func send(
-        to peer: RoutingID, more: Bool = true
-    ) throws(ZMQError) -> SendOutcome {
-        let pointer = pointer
-        handle.invalidatePoll()
-        return try peer.withBytes { (raw) throws(ZMQError) in
-            try Self.send(raw, more: more, to: pointer)
-        }
+    public borrowing func send(to peer: RoutingID) throws(ZMQError) -> SendOutcome {
+        let frame = peer.frame
+        return try send(frame.span.bytes, more: true)
     }
 
     /// Sends one frame of `byteCount` bytes written in place by `fill`, without a copy or
@@ -69,12 +56,6 @@ extension Socket {
             fill(UnsafeMutableRawBufferPointer(start: zmq_msg_data(slot), count: byteCount))
             return try Self.outcome { czmq_msg_send(slot, pointer, Self.flags(more)) }
         }
-    }
-
-    private static func send(
-        _ bytes: UnsafeRawBufferPointer, more: Bool, to pointer: UnsafeMutableRawPointer
-    ) throws(ZMQError) -> SendOutcome {
-        try outcome { czmq_send(pointer, bytes.baseAddress, bytes.count, flags(more)) }
     }
 
     private static func flags(_ more: Bool) -> Int32 {
@@ -121,7 +102,7 @@ public struct MessageReader: ~Copyable {
 
     /// Receives the next complete message without blocking; returns `false` if there is none.
     ///
-    /// libzmq delivers a message only once all its frames have arrived. Throws `terminated`.
+    /// libzmq delivers a message only once all its frames have arrived.
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         count = 0
         isOverlong = false
@@ -150,14 +131,6 @@ public struct MessageReader: ~Copyable {
         return _overrideLifetime(span, borrowing: self)
     }
 
-    /// Calls `body` with the bytes of one frame. Precondition: `index` < `count`.
-    @inlinable
-    public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
-        at index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(raw(at: index))
-    }
-
     /// The routing ID of a message received by a ROUTER; `nil` if the peer chose its own.
     public var routingID: RoutingID? {
         count > 0 ? RoutingID(raw(at: 0)) : nil
@@ -175,8 +148,7 @@ public struct MessageReader: ~Copyable {
         return descriptor >= 0 ? descriptor : nil
     }
 
-    @usableFromInline
-    func raw(at index: Int) -> UnsafeRawBufferPointer {
+    private func raw(at index: Int) -> UnsafeRawBufferPointer {
         precondition(index >= 0 && index < count, "the message has no such frame")
         let slot = slots + index
         return UnsafeRawBufferPointer(start: zmq_msg_data(slot), count: zmq_msg_size(slot))
@@ -229,15 +201,10 @@ public struct RoutingID: Hashable, Sendable, CustomStringConvertible {
         String(rawValue.byteSwapped, radix: 16)
     }
 
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        var bytes: InlineArray<5, UInt8> = [0, 0, 0, 0, 0]
-        let number = rawValue
-        bytes[1] = UInt8(truncatingIfNeeded: number)
-        bytes[2] = UInt8(truncatingIfNeeded: number >> 8)
-        bytes[3] = UInt8(truncatingIfNeeded: number >> 16)
-        bytes[4] = UInt8(truncatingIfNeeded: number >> 24)
-        return try bytes.span.bytes.withUnsafeBytes { (raw) throws(Failure) in try body(raw) }
+    var frame: InlineArray<5, UInt8> {
+        [
+            0, UInt8(truncatingIfNeeded: rawValue), UInt8(truncatingIfNeeded: rawValue >> 8),
+            UInt8(truncatingIfNeeded: rawValue >> 16), UInt8(truncatingIfNeeded: rawValue >> 24),
+        ]
     }
 }

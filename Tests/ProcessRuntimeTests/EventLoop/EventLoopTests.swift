@@ -116,16 +116,4 @@ import ZeroMQ
         #expect(received == 100)
         #expect(largestTurn <= 8)
     }
-
-    @Test func aShutdownEndsTheWait() throws {
-        let context = try Context()
-        let router = try Socket(.router, in: context, SocketOptions(frameBytesMax: 1))
-        var loop = EventLoop(sourcesMax: 1)
-        _ = loop.add(router)
-        let thread = try Thread(name: "ender") { context.shutdown() }
-        #expect(throws: ZMQError.terminated) {
-            try loop.wait(until: Instant.now().adding(milliseconds: 10_000))
-        }
-        thread.join()
-    }
 }
