@@ -96,7 +96,7 @@ struct CoderStage<Author: Coder> {
         do {
             return try decode(work, data, output, cancellation)
         } catch {
-            throw AuthorError(error).imageError(log) { sentence in
+            throw ImageError(of: error, log) { sentence in
                 ImageError(
                     .badImageData,
                     "the \(coder.format.name) image cannot be decoded: \(sentence)")
@@ -209,9 +209,9 @@ struct FramePlan {
 
     /// The total output size in bytes. Throws, before anything is decoded, if the image exceeds the
     /// limits of its job or its header is invalid.
-    func byteCount(within limits: ImageLimits) throws(AuthorError) -> Int {
+    func byteCount(within limits: ImageLimits) throws -> Int {
         guard form.byteCount != nil, let area = form.size.area else {
-            throw .invalid("invalid header")
+            throw InvalidInput("invalid header")
         }
         let count = Self.product(Self.product(area, output.bands.rawValue), outputCount)
         let values = [
@@ -222,20 +222,19 @@ struct FramePlan {
             ("frames", outputCount, AnimationProperties.framesMax),
         ]
         for (name, value, most) in values where value > most {
-            throw .error(
-                ImageError(
-                    .limitExceeded,
-                    "the image exceeds the limit for \(name): \(value), at most \(most)"
-                ) { $0.limit = name })
+            throw ImageError(
+                .limitExceeded,
+                "the image exceeds the limit for \(name): \(value), at most \(most)"
+            ) { $0.limit = name }
         }
         return count
     }
 
     /// Returns the frame numbers for a job; throws if there is no such frame.
-    func numbers(from first: Int) throws(AuthorError) -> Range<Int> {
+    func numbers(from first: Int) throws -> Range<Int> {
         guard outputCount == 1 else { return 0..<frames }
         guard (0..<frames).contains(first) else {
-            throw .error(ImageError(.stepFailed, "the frame does not exist"))
+            throw ImageError(.stepFailed, "the frame does not exist")
         }
         return first..<first + 1
     }
@@ -302,7 +301,7 @@ struct EncoderStage<Author: Encoder> {
                 pixels.samples.span, of: pixels.form, quality: work.output.quality, cancellation)
             try cancellation.check()
         } catch {
-            throw AuthorError(error).imageError(log) { sentence in
+            throw ImageError(of: error, log) { sentence in
                 ImageError(
                     .unsupportedFormat,
                     "the image cannot be encoded as \(encoder.format.name): \(sentence)"

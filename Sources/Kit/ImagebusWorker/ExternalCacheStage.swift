@@ -36,7 +36,7 @@ struct CacheStage<Author: Cache>: Sendable {
             default: throw ImageError.does("handles cache jobs")
             }
         } catch {
-            throw AuthorError(error).imageError(log) { ImageError(.internalError, $0) }
+            throw ImageError(of: error, log) { ImageError(.internalError, $0) }
         }
     }
 

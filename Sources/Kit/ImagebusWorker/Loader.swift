@@ -152,7 +152,7 @@ struct LoaderStage<Author: Loader>: Sendable {
             loaded = try loader.load(work.url, headers: work.headers, report)
             try report.check()
         } catch {
-            throw AuthorError(error).imageError(log) { ImageError(.badImageData, $0) }
+            throw ImageError(of: error, log) { ImageError(.badImageData, $0) }
         }
         let count = loaded.bytes.count
         guard UInt64(count) <= work.bodyBytesMax else {

@@ -52,7 +52,7 @@ struct TransformerStage<Author: Transformer> {
             return try transform(
                 pixels.samples.span, of: pixels.form, by: step, output, cancellation)
         } catch {
-            throw AuthorError(error).imageError(log) { sentence in
+            throw ImageError(of: error, log) { sentence in
                 ImageError(.stepFailed, "the step \(step.name) failed: \(sentence)") {
                     $0.step = step.name
                 }

@@ -1,55 +1,36 @@
 import Model
 import ProcessRuntime
 
-/// An error thrown by a plug-in author's function, in the form in which it is reported to the
-/// caller.
-enum AuthorError: Error, Hashable {
-    /// The input was invalid.
-    case invalid(String)
-    /// The author chose the error to report.
-    case error(ImageError)
-    /// Any other error: its text, and the name of its type.
-    case unforeseen(String, type: String)
-
-    /// Classifies a thrown error.
-    init(_ thrown: any Error) {
-        self =
-            switch thrown {
-            case let known as AuthorError: known
-            case let invalid as InvalidInput: .invalid(invalid.description)
-            case let error as ImageError: .error(error)
-            case let failure as Failure: Self.named(failure)
-            case is CancellationError: .error(.nobodyWaits)
-            default: .unforeseen("\(thrown)", type: "\(type(of: thrown))")
+extension ImageError {
+    /// Creates the error to report for an error thrown by a plug-in author's function; `invalid`
+    /// creates the one for ``InvalidInput``.
+    ///
+    /// An unexpected error is reported by its type only, because its text may contain information
+    /// that untrusted clients must not see; it is written to the worker's log.
+    init(of thrown: any Error, _ log: Log, invalid: (String) -> ImageError) {
+        switch thrown {
+        case let invalidInput as InvalidInput: self = invalid(invalidInput.description)
+        case let error as ImageError: self = error
+        case is CancellationError: self = .nobodyWaits
+        case let failure as Failure:
+            let domain = failure.domain.utf8
+            guard (1...ExternalFailure.domainBytesMax).contains(domain.count), !domain.contains(0)
+            else {
+                self.init(unforeseen: "a failure without a domain: \(failure)", "Failure", log)
+                return
             }
-    }
-
-    private static func named(_ failure: Failure) -> AuthorError {
-        let domain = failure.domain.utf8
-        guard (1...ExternalFailure.domainBytesMax).contains(domain.count), !domain.contains(0)
-        else { return .unforeseen("a failure without a domain: \(failure)", type: "Failure") }
-        var error = ImageError(.foreignFailure, failure.message)
-        error.external = ExternalFailure(
-            domain: failure.domain, code: failure.code, blocks: failure.blocks)
-        return .error(error)
-    }
-
-    /// Returns the error to send. An unexpected error is reported by its type only, because its
-    /// text may contain information that untrusted clients must not see; it is written to the
-    /// worker's log.
-    func imageError(_ log: Log, invalid: (String) -> ImageError) -> ImageError {
-        switch self {
-        case .invalid(let sentence): return invalid(sentence)
-        case .error(let error): return error
-        case .unforeseen(let text, let type):
-            log.error("plug-in failed", ["type": .string(type), "error": .string(text)])
-            return ImageError(
-                .internalError, "a plug-in worker failed (\(type)); see its log")
+            self.init(.foreignFailure, failure.message)
+            external = ExternalFailure(
+                domain: failure.domain, code: failure.code, blocks: failure.blocks)
+        default: self.init(unforeseen: "\(thrown)", "\(type(of: thrown))", log)
         }
     }
-}
 
-extension ImageError {
+    private init(unforeseen text: String, _ type: String, _ log: Log) {
+        log.error("plug-in failed", ["type": .string(type), "error": .string(text)])
+        self.init(.internalError, "a plug-in worker failed (\(type)); see its log")
+    }
+
     /// The error of canceled work.
     static var nobodyWaits: ImageError { ImageError(.cancelled, "the result is no longer wanted") }
     /// The error of a job that exceeded its deadline.
