@@ -27,7 +27,8 @@ public final class AnimatedImage: Sendable {
     public let plays: Int
 
     let client: ImagebusClient
-    let loads = FrameLoads()
+    /// The loads in flight: at most one per frame.
+    private let loads = Mutex<[Int: FrameLoad]>([:])
     let microseconds: [Int]
     /// Frames held until `unloadFrames` is called.
     let kept = Mutex<[Int: AnimationFrame]>([:])
@@ -84,11 +85,11 @@ public final class AnimatedImage: Sendable {
                 "frame \(index) does not exist: the image has \(count), numbered from 0")
         }
         if let frame = preloaded(index) { return frame }
-        let seat = begin(index)
+        let load = begin(index)
         let ended = await withTaskCancellationHandler {
-            await seat.work.value
+            await load.work.value
         } onCancel: {
-            loads.leave(seat)
+            load.leave()
         }
         return try ended.get()
     }
@@ -97,14 +98,19 @@ public final class AnimatedImage: Sendable {
     func preloaded(_ index: Int) -> AnimationFrame? { kept.withLock { $0[index] } }
 
     /// Joins the load of a frame, or begins it.
-    func begin(_ index: Int) -> FrameLoads.Seat {
-        let (form, duration) = (form, durations[index])
-        return loads.join(index) {
+    func begin(_ index: Int) -> FrameLoad {
+        loads.withLock { loads in
+            if let known = loads[index], known.join() { return known }
             var request = request
             request.frame = index
-            return client.load(request)
-        } read: { (response) throws(ImageError) in
-            try AnimationFrame(index, duration, form, response)
+            let (task, form, duration) = (client.load(request), form, durations[index])
+            let load = FrameLoad(index, task) { (response) throws(ImageError) in
+                try AnimationFrame(index, duration, form, response)
+            } whenEnded: {
+                self.loads.withLock { if $0[index]?.task === task { $0[index] = nil } }
+            }
+            loads[index] = load
+            return load
         }
     }
 
@@ -172,7 +178,7 @@ extension AnimatedImage {
     public func forEachFrame(
         atATime most: Int = AnimatedImage.loadsAtATime, _ body: (AnimationFrame) -> Bool
     ) async throws(ImageError) {
-        let failure = await withTaskGroup(of: FrameLoads.Ended.self) { group -> ImageError? in
+        let failure = await withTaskGroup(of: FrameLoad.Ended.self) { group -> ImageError? in
             var next = min(max(1, most), count)
             for index in 0..<next { group.addTask { await self.ended(index) } }
             while let ended = await group.next() {
@@ -191,7 +197,7 @@ extension AnimatedImage {
         if let failure { throw failure }
     }
 
-    private func ended(_ index: Int) async -> FrameLoads.Ended {
+    private func ended(_ index: Int) async -> FrameLoad.Ended {
         do throws(ImageError) {
             return .success(try await frame(index))
         } catch {
@@ -318,84 +324,46 @@ extension ImageError {
     }
 }
 
-/// Frame loads in flight: at most one per frame, shared by all callers that want the frame. A load
-/// is canceled when its last caller leaves. Can be used from any thread.
-final class FrameLoads: Sendable {
+/// A load of a frame in flight, shared by all callers that want the frame. It is canceled when its
+/// last caller leaves. Can be used from any thread.
+final class FrameLoad: Sendable {
     typealias Ended = Result<AnimationFrame, ImageError>
 
-    /// One caller's share in the load of a frame.
-    struct Seat: Sendable {
-        let index: Int
-        /// Distinguishes successive loads of the same frame.
-        let number: Int
-        let work: Task<Ended, Never>
-    }
+    let index: Int
+    let task: LoadTask
+    let work: Task<Ended, Never>
+    private let callers = Mutex(1)
 
-    private struct Running {
-        let seat: Seat
-        let load: LoadTask
-        var users: Int
-    }
-
-    private struct State {
-        var running: [Int: Running] = [:]
-        var begun = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// Joins the load of a frame, or begins it if there is none.
-    func join(
-        _ index: Int, begin: () -> LoadTask,
-        read: @escaping @Sendable (ImageResponse) throws(ImageError) -> AnimationFrame
-    ) -> Seat {
-        state.withLock { state in
-            if let running = state.running[index] {
-                state.running[index]?.users += 1
-                return running.seat
+    init(
+        _ index: Int, _ task: LoadTask,
+        read: @escaping @Sendable (ImageResponse) throws(ImageError) -> AnimationFrame,
+        whenEnded: @escaping @Sendable () -> Void
+    ) {
+        (self.index, self.task) = (index, task)
+        work = Task.detached {
+            defer { whenEnded() }
+            do throws(ImageError) {
+                return .success(try read(try await task.response))
+            } catch {
+                return .failure(error)
             }
-            state.begun += 1
-            let (number, load) = (state.begun, begin())
-            let work = Task.detached {
-                let ended = await Self.end(of: load, read)
-                self.remove(index, number)
-                return ended
-            }
-            let seat = Seat(index: index, number: number, work: work)
-            state.running[index] = Running(seat: seat, load: load, users: 1)
-            return seat
         }
     }
 
-    /// Gives up a share; call it once per share. Has no effect if the load has ended.
-    func leave(_ seat: Seat) {
-        state.withLock { state in
-            guard let running = state.running[seat.index], running.seat.number == seat.number else {
-                return
-            }
-            guard running.users == 1 else {
-                state.running[seat.index]?.users -= 1
-                return
-            }
-            state.running[seat.index] = nil
-            running.load.cancel()
+    /// Adds a caller. Returns false if the last one has left.
+    func join() -> Bool {
+        callers.withLock { callers in
+            if callers > 0 { callers += 1 }
+            return callers > 0
         }
     }
 
-    private func remove(_ index: Int, _ number: Int) {
-        state.withLock { state in
-            if state.running[index]?.seat.number == number { state.running[index] = nil }
+    /// Removes a caller; call it once per caller. Has no effect if the load has ended.
+    func leave() {
+        let isLast = callers.withLock { callers in
+            callers -= 1
+            return callers == 0
         }
-    }
-
-    private static func end(
-        of load: LoadTask,
-        _ read: @Sendable (ImageResponse) throws(ImageError) -> AnimationFrame
-    ) async -> Ended {
-        do throws(ImageError) {
-            return .success(try read(try await load.response))
-        } catch {
-            return .failure(error)
-        }
+        if isLast { task.cancel() }
     }
 }

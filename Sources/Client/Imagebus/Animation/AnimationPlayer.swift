@@ -27,7 +27,7 @@ public final class AnimationPlayer: Sendable {
         var playback: Playback
         var buffer: FrameBuffer<AnimationFrame>
         /// Loads this player takes part in, by frame.
-        var seats: [Int: FrameLoads.Seat] = [:]
+        var loads: [Int: FrameLoad] = [:]
         /// Why frames failed to load. A failed frame is not loaded again until its error has been
         /// thrown to a caller.
         var failures: [Int: ImageError] = [:]
@@ -53,8 +53,8 @@ public final class AnimationPlayer: Sendable {
     }
 
     deinit {
-        let seats = state.withLock { Array($0.seats.values) }
-        for seat in seats { image.loads.leave(seat) }
+        let loads = state.withLock { Array($0.loads.values) }
+        for load in loads { load.leave() }
     }
 
     /// The order of the frames. A change takes effect with the next frame.
@@ -186,13 +186,13 @@ extension AnimationPlayer {
             switch try look() {
             case .again: continue
             case .frame(let frame): return frame
-            case .load(let seat):
+            case .load(let load):
                 let ended = await withTaskCancellationHandler {
-                    await seat.work.value
+                    await load.work.value
                 } onCancel: {
-                    abandon(seat)
+                    abandon(load)
                 }
-                settle(seat, ended)
+                settle(load, ended)
                 if Task.isCancelled { throw ImageError(.cancelled, "cancelled") }
             }
         }
@@ -205,7 +205,7 @@ extension AnimationPlayer {
 
     private enum Look {
         case frame(AnimationFrame)
-        case load(FrameLoads.Seat)
+        case load(FrameLoad)
         /// The image has released the frame in the meantime.
         case again
     }
@@ -216,7 +216,7 @@ extension AnimationPlayer {
             if let failure = state.failures.removeValue(forKey: index) { return .failure(failure) }
             refill(&state)
             if let frame = held(index, state) { return .success(.frame(frame)) }
-            return .success(state.seats[index].map { .load($0) } ?? .again)
+            return .success(state.loads[index].map { .load($0) } ?? .again)
         }
         return try look.get()
     }
@@ -261,43 +261,43 @@ extension AnimationPlayer {
     }
 
     private func begin(_ index: Int, _ state: inout State) {
-        let seat = image.begin(index)
-        state.seats[index] = seat
+        let load = image.begin(index)
+        state.loads[index] = load
         Task.detached { [weak self] in
-            let ended = await seat.work.value
-            self?.settle(seat, ended)
+            let ended = await load.work.value
+            self?.settle(load, ended)
         }
     }
 
     /// Gives up this player's share in a load.
     func leave(_ index: Int, _ state: inout State) {
-        if let seat = state.seats.removeValue(forKey: index) { image.loads.leave(seat) }
+        state.loads.removeValue(forKey: index)?.leave()
     }
 
     /// Handles the cancellation of the task that waited for a load.
-    func abandon(_ seat: FrameLoads.Seat) {
+    func abandon(_ load: FrameLoad) {
         state.withLock { state in
-            guard state.seats[seat.index]?.number == seat.number else { return }
-            state.buffer.giveUp(seat.index)
-            leave(seat.index, &state)
+            guard state.loads[load.index] === load else { return }
+            state.buffer.giveUp(load.index)
+            leave(load.index, &state)
         }
     }
 
     /// Records the result of a load. Any task that observes the result may call it; only the first
     /// call counts.
-    func settle(_ seat: FrameLoads.Seat, _ ended: FrameLoads.Ended) {
+    func settle(_ load: FrameLoad, _ ended: FrameLoad.Ended) {
         state.withLock { state in
-            guard state.seats[seat.index]?.number == seat.number else { return }
-            state.seats[seat.index] = nil
+            guard state.loads[load.index] === load else { return }
+            state.loads[load.index] = nil
             let playback = state.playback
             switch ended {
             case .success(let frame):
-                state.buffer.store(frame, bytes: frame.memoryCost, at: seat.index) {
+                state.buffer.store(frame, bytes: frame.memoryCost, at: load.index) {
                     playback.steps(to: $0)
                 }
             case .failure(let error):
-                state.buffer.giveUp(seat.index)
-                state.failures[seat.index] = error
+                state.buffer.giveUp(load.index)
+                state.failures[load.index] = error
             }
             if playback.state == .playing { refill(&state) }
         }
