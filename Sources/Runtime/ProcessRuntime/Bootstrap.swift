@@ -51,7 +51,7 @@ public struct Bootstrap: ~Copyable {
         let readyNumber = try arguments.number("ready-fd", else: -1)
         let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
         let restarts = try arguments.number("restarts", else: 0)
-        let secret = try InheritedSecret.read(arguments)
+        let secret = try Self.inheritedSecret(arguments)
         let logDescriptor = Int32(clamping: try arguments.number("log-fd", else: 2))
         let signals = try SignalDescriptor(awaited)
         // Nothing throws from here on: a noncopyable value can't be left partially initialized.
@@ -90,6 +90,16 @@ public struct Bootstrap: ~Copyable {
         return words.dropFirst(place + 1).first.flatMap { Int32($0) } ?? 2
     }
 
+    /// Reads the secret that the supervisor passes on an inherited descriptor, because arguments are
+    /// world-readable and the environment is visible to some processes. Closing the descriptor
+    /// before the worker touches untrusted input leaves no other way to the secret.
+    private static func inheritedSecret(_ arguments: ProgramArguments) throws -> [UInt8]? {
+        let number = Int32(clamping: try arguments.number("secret-fd", else: -1))
+        guard number >= 0 else { return nil }
+        return try FileDescriptor(owning: number).sealedBytes(
+            bytesMax: ListenerSecrets.byteCountMax)
+    }
+
     private static func supervisor(_ arguments: ProgramArguments) -> ProcessID? {
         arguments.value("parent-pid").flatMap { ProcessID($0) }
     }
@@ -100,23 +110,6 @@ public struct Bootstrap: ~Copyable {
             throw ConfigurationError("the supervisor has exited")
         }
     }
-}
-
-/// A secret that the supervisor passes on an inherited descriptor, because arguments are
-/// world-readable and the environment is visible to some processes.
-enum InheritedSecret {
-    /// Reads the secret and closes the descriptor; nil if no descriptor is named. Closing it before
-    /// the worker touches untrusted input leaves no other way to the secret.
-    static func read(_ arguments: ProgramArguments) throws -> [UInt8]? {
-        guard let text = arguments.value(argument) else { return nil }
-        guard let number = Int32(text), number >= 0 else {
-            throw ProgramArgumentsError.notANumber(argument, text)
-        }
-        return try FileDescriptor(owning: number).sealedBytes(
-            bytesMax: ListenerSecrets.byteCountMax)
-    }
-
-    private static let argument = "secret-fd"
 }
 
 /// The pipe on which a child reports its startup stage to its supervisor (`Heartbeat`).

@@ -244,18 +244,11 @@ public final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Appends up to `limit` queued elements to `elements`, oldest first.
-    ///
-    /// Call on the consumer's thread only. If elements remain, `descriptor` stays readable.
-    public func drain(into elements: inout [Element], limit: Int = .max) {
-        event.drain()
-        let isLeft = waiting.withLock { state in
-            let count = Swift.min(limit, state.queue.count)
-            elements.append(contentsOf: state.queue[..<count])
-            state.queue.removeFirst(count)
-            return !state.queue.isEmpty
-        }
-        if isLeft { event.signal() }
+    /// Appends all queued elements to `elements`, oldest first, and makes `descriptor` unreadable.
+    /// Call on the consumer's thread only.
+    public func drain(into elements: inout [Element]) {
+        quiet()
+        removeAll(into: &elements)
     }
 
     /// Closes the mailbox and returns the queued elements, oldest first; nobody else receives them.
@@ -271,10 +264,11 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// For consumers without a loop, such as work threads. nil milliseconds waits without limit.
     /// Throws the errors of poll(2), but never EINTR.
     public func next(milliseconds: Int?) throws(Errno) -> Element? {
-        var taken: [Element] = []
         while true {
-            drain(into: &taken, limit: 1)
-            if let element = taken.first { return element }
+            let next = waiting.withLock { $0.queue.isEmpty ? nil : $0.queue.removeFirst() }
+            if let next { return next }
+            quiet()
+            guard isEmpty else { continue }
             if try !event.descriptor.wait(for: .readable, milliseconds: milliseconds) {
                 return nil
             }

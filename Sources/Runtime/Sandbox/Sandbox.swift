@@ -139,18 +139,19 @@ package struct SandboxProfile: Hashable, Sendable {
     /// Directories that the process may list and whose files it may read.
     package let inputs: [String]
     /// Directories in which the process may create, read, write and remove files.
-    package let own: [String]
+    package var own: [String] = []
     /// Directories whose files the process may read; any of them may be missing.
-    package let fonts: [String]
-    /// The size in bytes of the largest file that the process may create: a segment of its arena.
-    package let fileBytesMax: UInt64
+    package var fonts: [String] = []
+    /// The size in bytes of the largest file that the process may create: a segment of its arena. A
+    /// gateway creates no files, but its log may be a regular file.
+    package var fileBytesMax = UInt64.max
     /// The limit of private memory in bytes (RLIMIT_DATA); `nil` for no explicit limit.
-    package let memoryBytesMax: UInt64?
+    package var memoryBytesMax: UInt64?
 
     /// The maximum number of open descriptors.
-    package let descriptorsMax: UInt64
+    package var descriptorsMax = Self.workerDescriptorsMax
     /// Whether the process accepts connections on an inherited socket.
-    package let accepts: Bool
+    package var accepts = false
 
     /// The maximum number of descriptors of a worker: about a dozen sockets and events of libzmq,
     /// and one for each mapped segment.
@@ -169,16 +170,15 @@ package struct SandboxProfile: Hashable, Sendable {
     /// intermediate buffers. Mapped inputs and outputs don't count.
     static let drawingBytesMax: UInt64 = 512 << 20
 
-    private typealias Pools = (own: PoolName, inputs: [PoolName])
-
     /// Returns the profile of a decode worker. `arenaBytesMax` is the limit of its own arena, which
     /// may be a single segment.
     package static func decode(
         pool: PoolName = PoolName(.decode), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
     ) -> SandboxProfile {
-        SandboxProfile(
-            (pool, inputs), reading: [.coordinator, .download, .cache], paths, arenaBytesMax,
+        worker(
+            pool, reading: [.coordinator, .download, .cache].map { PoolName($0) } + inputs, paths,
+            arenaBytesMax,
             memoryBytesMax: pool.draws ? drawingBytesMax : ImageLimits.processBytesMax)
     }
 
@@ -187,8 +187,8 @@ package struct SandboxProfile: Hashable, Sendable {
         pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
     ) -> SandboxProfile {
-        SandboxProfile(
-            (pool, inputs), reading: [.decode], paths, arenaBytesMax, memoryBytesMax: nil)
+        worker(
+            pool, reading: [PoolName(.decode)] + inputs, paths, arenaBytesMax, memoryBytesMax: nil)
     }
 
     /// Returns the profile of a gateway, whose socket is already listening. It connects to a socket
@@ -199,14 +199,7 @@ package struct SandboxProfile: Hashable, Sendable {
     ) -> SandboxProfile {
         SandboxProfile(
             inputs: ([socket] + files).map(directory(of:)) + [paths.resultsDirectory],
-            descriptorsMax: UInt64(clamping: connections) + workerDescriptorsMax)
-    }
-
-    private init(inputs: [String], descriptorsMax: UInt64) {
-        (self.inputs, self.descriptorsMax) = (inputs, descriptorsMax)
-        (own, fonts, memoryBytesMax, accepts) = ([], [], nil, true)
-        // It creates no files, but its log may be a regular file.
-        fileBytesMax = .max
+            descriptorsMax: UInt64(clamping: connections) + workerDescriptorsMax, accepts: true)
     }
 
     /// Returns the file's directory, which must be accessible because replacing a file creates a
@@ -216,17 +209,15 @@ package struct SandboxProfile: Hashable, Sendable {
         return directory.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(directory)
     }
 
-    private init(
-        _ pools: Pools, reading producers: [WorkerKind], _ paths: RuntimePaths,
-        _ arenaBytesMax: Int, memoryBytesMax: UInt64?
-    ) {
-        inputs = (producers.map { PoolName($0) } + pools.inputs).map { paths.arenaDirectory($0) }
-        own = [paths.arenaDirectory(pools.own), paths.controlDirectory(pools.own)]
-        fonts = pools.own.draws ? Self.fontDirectories : []
-        self.memoryBytesMax = memoryBytesMax
-        descriptorsMax = Self.workerDescriptorsMax
-        accepts = false
-        // At least the size of the control segment.
-        fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
+    private static func worker(
+        _ pool: PoolName, reading inputs: [PoolName], _ paths: RuntimePaths, _ arenaBytesMax: Int,
+        memoryBytesMax: UInt64?
+    ) -> SandboxProfile {
+        SandboxProfile(
+            inputs: inputs.map { paths.arenaDirectory($0) },
+            own: [paths.arenaDirectory(pool), paths.controlDirectory(pool)],
+            fonts: pool.draws ? fontDirectories : [],
+            // At least the size of the control segment.
+            fileBytesMax: UInt64(max(arenaBytesMax, 1 << 20)), memoryBytesMax: memoryBytesMax)
     }
 }

@@ -37,21 +37,6 @@ import Testing
         #expect(!mailbox.post(3))
         #expect(mailbox.isEmpty && mailbox.close().isEmpty)
     }
-
-    @Test func whatALimitLeavesKeepsTheLoopAwake() throws {
-        let mailbox = try Mailbox<Int>(elementsMax: 10)
-        var loop = EventLoop(sourcesMax: 1)
-        let source = loop.add(descriptor: mailbox.descriptor)
-        for number in 0..<5 { #expect(mailbox.post(number)) }
-        var taken: [Int] = []
-        for turn in 1...3 {
-            #expect(try loop.wait(until: .now()).ready.contains(source))
-            mailbox.drain(into: &taken, limit: 2)
-            #expect(taken.count == min(2 * turn, 5))
-        }
-        #expect(taken == [0, 1, 2, 3, 4])
-        #expect(try loop.wait(until: .now()).ready.isEmpty)
-    }
 }
 
 private struct Post: Sendable {

@@ -12,13 +12,13 @@ public final class Arena: SharingSpace {
     public let name: ArenaName
     private let state: Mutex<ArenaState>
 
-    /// Opens `directory`, which must be a directory and not a link. Segments are created with
-    /// `mode`: by default readable by the directory's group. With `isLocked` each segment is locked
-    /// for the lifetime of this process, for directories where leftover segments can't be
-    /// identified otherwise (`OrphanSegments.removeOrphans`).
+    /// Opens `directory`, which must be a directory and not a link. Segments are readable by the
+    /// directory's group. With `isLocked` each segment is locked for the lifetime of this process,
+    /// for directories where leftover segments can't be identified otherwise
+    /// (`OrphanSegments.removeOrphans`).
     public init(
         directory path: String, name: ArenaName, incarnation: Incarnation, totalBytesMax: Int,
-        mode: UInt32 = 0o640, isLocked: Bool = false
+        isLocked: Bool = false
     ) throws(Errno) {
         let directory = try FileDescriptor.openDirectory(path)
         let fileSystem = try directory.fileSystemStatus()
@@ -28,7 +28,7 @@ public final class Arena: SharingSpace {
         state = Mutex(
             ArenaState(
                 directory: directory, name: name, incarnation: incarnation, limits: limits,
-                mode: mode, isLocked: isLocked))
+                isLocked: isLocked))
     }
 
     /// See `OutputSpace`.
@@ -108,20 +108,20 @@ public struct ArenaUsage: Hashable, Sendable {
 }
 
 /// The size limits of an arena, in bytes.
-public struct ArenaLimits: Hashable, Sendable {
+struct ArenaLimits {
     /// The maximum total size of all segments.
-    public var totalBytesMax: Int
+    let totalBytesMax: Int
     /// The size of a segment that several blocks share.
-    public var sharedSegmentBytes: Int
+    let sharedSegmentBytes: Int
     /// Payloads of at least this size get a segment of their own (SEMANTICS §14.4).
-    public var ownSegmentBytes: Int
+    let ownSegmentBytes: Int
     /// The maximum size of unused single-block segments kept for reuse. Small on a small tmpfs,
     /// since other processes can't use that space.
-    public var spareBytesMax: Int
+    let spareBytesMax: Int
 
     /// 16 MiB shared segments, or 1/32 of the tmpfs if that is less; single-block segments from 1
     /// MiB.
-    public init(totalBytesMax: Int, fileSystemBytes: Int) {
+    init(totalBytesMax: Int, fileSystemBytes: Int) {
         self.totalBytesMax = max(Self.page, totalBytesMax)
         let share = max(64 * 1024, fileSystemBytes / 32)
         let shared = min(16 << 20, share, self.totalBytesMax)
@@ -131,7 +131,7 @@ public struct ArenaLimits: Hashable, Sendable {
     }
 
     /// Clients may keep a mapping of payloads of at least this size (SEMANTICS §14.6).
-    public static let largePayload = 1 << 20
+    static let largePayload = 1 << 20
 
     static let page = 4096
 
@@ -151,7 +151,6 @@ struct ArenaState: ~Copyable {
     private let name: ArenaName
     private let incarnation: Incarnation
     private let limits: ArenaLimits
-    private let mode: UInt32
     private let isLocked: Bool
     private var segments: [UInt32: Segment] = [:]
     /// The free pages of the shared segments.
@@ -170,14 +169,11 @@ struct ArenaState: ~Copyable {
 
     init(
         directory: consuming FileDescriptor, name: ArenaName, incarnation: Incarnation,
-        limits: ArenaLimits, mode: UInt32, isLocked: Bool
+        limits: ArenaLimits, isLocked: Bool
     ) {
         self.directory = directory
-        self.name = name
-        self.incarnation = incarnation
-        self.limits = limits
-        self.mode = mode
-        self.isLocked = isLocked
+        (self.name, self.incarnation) = (name, incarnation)
+        (self.limits, self.isLocked) = (limits, isLocked)
     }
 
     // MARK: - Blocks
@@ -283,14 +279,9 @@ struct ArenaState: ~Copyable {
 
     /// Returns the smallest spare segment that holds `size` without wasting more than half of it.
     private mutating func removeSpare(_ size: Int) -> UInt32? {
-        var best: Segment?
-        for number in spare {
-            guard let segment = segments[number], segment.byteCount >= size,
-                segment.byteCount <= size * 2, segment.byteCount < best?.byteCount ?? .max
-            else { continue }
-            best = segment
-        }
-        guard let best else { return nil }
+        let fitting = spare.compactMap { segments[$0] }
+            .filter { (size...size * 2).contains($0.byteCount) }
+        guard let best = fitting.min(by: { $0.byteCount < $1.byteCount }) else { return nil }
         spare.removeAll { $0 == best.number }
         return best.number
     }
@@ -301,9 +292,7 @@ struct ArenaState: ~Copyable {
     }
 
     private var spareBytes: Int {
-        var sum = 0
-        for number in spare { sum += segments[number]?.byteCount ?? 0 }
-        return sum
+        spare.reduce(0) { $0 + (segments[$1]?.byteCount ?? 0) }
     }
 
     // MARK: - Files
@@ -327,8 +316,7 @@ struct ArenaState: ~Copyable {
         let segmentName = SegmentName(incarnation: incarnation, number: number)
         while true {
             let created = try? Segment(
-                in: directory, name: segmentName, byteCount: byteCount, mode: mode,
-                isLocked: isLocked)
+                in: directory, name: segmentName, byteCount: byteCount, isLocked: isLocked)
             guard created == nil, let oldest = spare.first else { return created }
             unlink(oldest)
         }
@@ -368,11 +356,7 @@ struct ArenaState: ~Copyable {
     }
 
     func allSegments() -> [SegmentAnnouncement] {
-        var all: [SegmentAnnouncement] = []
-        for number in segments.keys.sorted() {
-            if let segment = segments[number] { all.append(announcement(segment)) }
-        }
-        return all
+        segments.sorted { $0.key < $1.key }.map { announcement($0.value) }
     }
 
     var usage: ArenaUsage {

@@ -146,17 +146,6 @@ public final class ResultReader {
         reference.length >= UInt64(ArenaLimits.largePayload)
     }
 
-    /// Returns a copy of the payload, or `nil` if the block was reused meanwhile or exceeds its
-    /// segment (*stale*).
-    ///
-    /// Throws `stale` if the segment is gone.
-    public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
-        defer { forget(reference) }
-        var copied: [UInt8] = []
-        let isCurrent = try segment(of: reference).read(reference) { copied = [UInt8]($0) }
-        return isCurrent ? copied : nil
-    }
-
     /// Returns the segment of a result, which stays mapped until it is evicted by others or until
     /// `forget`.
     ///

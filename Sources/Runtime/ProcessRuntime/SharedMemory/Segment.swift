@@ -14,17 +14,20 @@ final class Segment {
     /// With `isLocked` the file stays locked as long as the segment and its process exist, so that
     /// leftovers of a killed process can be recognized (`OrphanSegments.removeOrphans`).
     init(
-        in directory: borrowing FileDescriptor, name: SegmentName, byteCount: Int, mode: UInt32,
-        isLocked: Bool = false
+        in directory: borrowing FileDescriptor, name: SegmentName, byteCount: Int, isLocked: Bool
     ) throws(Errno) {
         let fileName = name.fileName
         let file: FileDescriptor
-        if isLocked {
-            file = try Self.createLocked(fileName, in: directory, mode: mode)
-        } else {
-            file = try Self.create(fileName, in: directory, mode: mode)
+        do {
+            // A process that removes unlocked files holds an exclusive lock meanwhile.
+            if isLocked { try directory.lock(.shared) }
+            defer { if isLocked { try? directory.unlock() } }
+            file = try directory.open(
+                fileName, [.readWrite, .create, .exclusive, .noFollow], mode: Self.mode)
+            if isLocked { _ = try file.tryLock(.exclusive) }
         }
-        memory = try .reserved(file, fileName, in: directory, mode: mode, byteCount: byteCount)
+        memory = try .reserved(
+            file, fileName, in: directory, mode: Self.mode, byteCount: byteCount)
         do throws(Errno) { try memory.populate() } catch {
             try? directory.unlink(fileName)
             throw error
@@ -34,23 +37,8 @@ final class Segment {
         if isLocked { lockedFile = consume file } else { lockedFile = nil }
     }
 
-    private static func create(
-        _ name: String, in directory: borrowing FileDescriptor, mode: UInt32
-    ) throws(Errno) -> FileDescriptor {
-        try directory.open(name, [.readWrite, .create, .exclusive, .noFollow], mode: mode)
-    }
-
-    /// Creates and locks the file. A process that removes unlocked files holds an exclusive lock on
-    /// the directory meanwhile.
-    private static func createLocked(
-        _ name: String, in directory: borrowing FileDescriptor, mode: UInt32
-    ) throws(Errno) -> FileDescriptor {
-        try directory.lock(.shared)
-        defer { try? directory.unlock() }
-        let file = try create(name, in: directory, mode: mode)
-        _ = try file.tryLock(.exclusive)
-        return file
-    }
+    /// Readable by the directory's group.
+    private static let mode: UInt32 = 0o640
 
     /// Valid while the segment lives.
     var bytes: UnsafeMutableRawBufferPointer { memory.mutableBytes }
