@@ -55,6 +55,12 @@ final class RunningSupervisor: Sendable {
     /// Equivalent to one SIGTERM.
     func requestStop() { try? button.writeEnd.writeAll([1]) }
 
+    /// Requests a stop, and returns whether the stack drains.
+    func drains() async -> Bool {
+        requestStop()
+        return await end() == .drained
+    }
+
     /// Waits until that many matching notes have arrived.
     func notes(
         _ count: Int = 1, _ isMeant: @escaping @Sendable (SupervisorNote) -> Bool

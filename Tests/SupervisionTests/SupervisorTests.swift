@@ -9,9 +9,20 @@ import Testing
 /// Real children. One test at a time, since they count processes and descriptors.
 @Suite(.serialized) struct SupervisorTests {
     private let programs = ProgramsFolder()
+    private let folder: SharedFolder
+
+    init() throws { folder = try SharedFolder() }
+
+    /// A supervisor of one decoder that runs this program.
+    private func supervise(
+        _ program: String, startMilliseconds: Int = SupervisorState.startMilliseconds
+    ) throws -> RunningSupervisor {
+        try RunningSupervisor(
+            [programs.program(.decode, program)], root: folder.path,
+            startMilliseconds: startMilliseconds)
+    }
 
     @Test func aStackGetsReadyAndDrainsFromTheCoordinatorOn() async throws {
-        let folder = try SharedFolder()
         // The worker exits by itself once its coordinator has, as when told to drain. On a busy
         // machine it may receive SIGTERM before it has noticed, but never earlier.
         let gone = programs.file("gone")
@@ -41,24 +52,20 @@ import Testing
         let supervisor = try RunningSupervisor([coordinator, decode], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
         #expect(try StackLock.isHeld(in: folder.path))
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         #expect(programs.log == ["coordinator terminated", "decode drained"])
         #expect(supervisor.allNotes.contains(.draining))
     }
 
     @Test func aKilledWorkerComesBackAtOnceWithItsCount() async throws {
-        let folder = try SharedFolder()
-        let decode = programs.program(
-            .decode, "log(' '.join(sys.argv[1:]))\nwelcome()\nwhile True: pause()")
-        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        let supervisor = try supervise(
+            "log(' '.join(sys.argv[1:]))\nwelcome()\nwhile True: pause()")
         for life in 1...4 {
             #expect(await supervisor.notes(life) { $0.isWelcome })
             let process = try #require(supervisor.processID(.decode))
             if life < 4 { try Signal.kill.send(to: process) }
         }
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         #expect(!supervisor.allNotes.contains { $0.isBackoff })
         let us = "--ready-fd 3 --parent-pid \(CurrentProcess.processID) --log-fd 6"
         #expect(
@@ -68,9 +75,7 @@ import Testing
 
     /// Native libraries write arbitrary text to standard output and error.
     @Test func whatAChildWritesIsToldWithItsKindAndNumberAndWithinABudget() async throws {
-        let folder = try SharedFolder()
-        let decode = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             os.write(1, b'to output\\nto error\\x1b[31m\\n')
             welcome()
@@ -81,7 +86,6 @@ import Testing
             os.write(6, b'')
             sys.exit(3)
             """)
-        let supervisor = try RunningSupervisor([decode], root: folder.path)
         #expect(await supervisor.notes { $0.endedWith(.exited(3)) })
         // Output of the first process; the second one has started by now.
         let notes = supervisor.allNotes
@@ -93,37 +97,29 @@ import Testing
         #expect(lines.contains(String(repeating: "x", count: NativeLines.lineBytesMax)))
         #expect(lines.contains { $0.hasSuffix("lines dropped)") })
         #expect(lines.count <= Int(NativeLines.burst) + 10)
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
     }
 
     @Test func aChildThatIsNeverWelcomedIsTriedMoreAndMoreSlowly() async throws {
-        let folder = try SharedFolder()
-        let decode = programs.program(.decode, "sys.exit(3)")
-        let supervisor = try RunningSupervisor([decode], root: folder.path)
+        let supervisor = try supervise("sys.exit(3)")
         #expect(
             await supervisor.notes { $0 == .backingOff(.decode, milliseconds: 200) })
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         #expect(!supervisor.allNotes.contains(.ready))
         #expect(supervisor.allNotes.contains { $0.endedWith(.exited(3)) })
     }
 
     /// It stops itself, like a process that hangs in a system call: only SIGKILL has an effect.
     @Test func aChildThatHangsBeforeItSaysAnythingIsKilledAndStartedAgain() async throws {
-        let folder = try SharedFolder()
         let hung = programs.file("hung")
-        let decode = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             if not os.path.exists('\(hung)'):
                 open('\(hung)', 'w').close()
                 os.kill(os.getpid(), signal.SIGSTOP)
             welcome()
             while True: pause()
-            """)
-        let supervisor = try RunningSupervisor(
-            [decode], root: folder.path, startMilliseconds: 1_000)
+            """, startMilliseconds: 1_000)
         #expect(await supervisor.notes { $0 == .ready })
         let notes = supervisor.allNotes.map(\.description)
         let first = try #require(notes.first?.split(separator: " ").dropFirst().first)
@@ -135,17 +131,14 @@ import Testing
             })
         #expect(
             supervisor.allNotes.contains { $0.endedWith(.signaled(.kill, dumpedCore: false)) })
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
     }
 
     /// It shares a processor with a process of higher priority, and takes twice as long as its
     /// limit.
     @Test func aChildThatGetsNoProcessorMayTakeLongerToStart() async throws {
-        let folder = try SharedFolder()
         let done = programs.file("done")
-        let decode = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             import time
             begun = time.monotonic()
@@ -159,65 +152,50 @@ import Testing
             open('\(done)', 'w').close()
             welcome()
             while True: pause()
-            """)
-        let supervisor = try RunningSupervisor(
-            [decode], root: folder.path, startMilliseconds: 2_000)
+            """, startMilliseconds: 2_000)
         #expect(await supervisor.notes { $0 == .ready })
         #expect(!supervisor.allNotes.contains { $0.isKill }, "\(supervisor.allNotes)")
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
     }
 
     /// It has all the processor time that it wants, or as much as the machine has.
     @Test func aChildThatLoopsBeforeItSaysAnythingIsKilled() async throws {
-        let folder = try SharedFolder()
         let looped = programs.file("looped")
-        let decode = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             if not os.path.exists('\(looped)'):
                 open('\(looped)', 'w').close()
                 while True: pass
             welcome()
             while True: pause()
-            """)
-        let supervisor = try RunningSupervisor(
-            [decode], root: folder.path, startMilliseconds: 1_000)
+            """, startMilliseconds: 1_000)
         #expect(await supervisor.notes { $0 == .ready })
         #expect(supervisor.allNotes.count { $0.isKill } == 1)
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
     }
 
     @Test func whatALifeLeftThatHadNoSessionGoesToo() async throws {
-        let folder = try SharedFolder()
-        let decode = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             name = '%032x.0' % os.getpid()
             open('\(folder.path)/back/decode/control/' + name, 'w').close()
             begin()
             while True: pause()
             """)
-        let supervisor = try RunningSupervisor([decode], root: folder.path)
         #expect(await supervisor.notes { $0.isBeginning })
         try Signal.kill.send(to: #require(supervisor.processID(.decode)))
         #expect(await supervisor.notes { $0 == .removedSegments(.decode, 1) })
         #expect(await supervisor.notes(2) { $0.isBeginning })
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
     }
 
     @Test func aSecondRequestKillsWhatDoesNotEnd() async throws {
-        let folder = try SharedFolder()
-        let stubborn = programs.program(
-            .decode,
+        let supervisor = try supervise(
             """
             signal.signal(signal.SIGTERM, lambda *_: log('ignored'))
             welcome()
             while True: pause()
             """)
-        let supervisor = try RunningSupervisor([stubborn], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
         supervisor.requestStop()
         #expect(await supervisor.notes { $0 == .draining })
@@ -228,7 +206,6 @@ import Testing
     }
 
     @Test func aProgramThatIsNotThereEndsTheStart() async throws {
-        let folder = try SharedFolder()
         let missing = ChildSpecification(
             kind: .decode, program: "/nowhere/imagebus-decode", arguments: [])
         let supervisor = try RunningSupervisor(
@@ -240,7 +217,6 @@ import Testing
     }
 
     @Test func aChildThatRefusesItsSettingsEndsTheStart() async throws {
-        let folder = try SharedFolder()
         let supervisor = try RunningSupervisor(
             [programs.patient(.coordinator), programs.program(.cache, "sys.exit(78)")],
             root: folder.path)
@@ -249,7 +225,6 @@ import Testing
     }
 
     @Test func childrenInheritNothingAndLeaveNothing() async throws {
-        let folder = try SharedFolder()
         let decode = programs.program(
             .decode,
             """
@@ -268,8 +243,7 @@ import Testing
             try Signal.kill.send(to: process)
             #expect(await supervisor.notes(2 + kill) { $0.isWelcome })
         }
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         // 4 is the directory that the child itself reads, 6 its log.
         let lives = programs.log.filter { $0 != "decode terminated" }
         #expect(Set(lives) == ["0 1 2 3 4 6", "2", "True", "0000000000000000"])
@@ -279,7 +253,6 @@ import Testing
     }
 
     @Test func segmentsOfTheStackGoWithIt() async throws {
-        let folder = try SharedFolder()
         let name = SegmentName(incarnation: life(1), number: 1).fileName
         let cache = programs.program(
             .cache,
@@ -292,14 +265,12 @@ import Testing
         let supervisor = try RunningSupervisor([cache], root: folder.path)
         #expect(await supervisor.notes { $0 == .ready })
         #expect(folder.entries(of: "results").contains(name))
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         #expect(!folder.entries(of: "results").contains(name))
         #expect(!folder.entries(of: "arena/cache").contains(name))
     }
 
     @Test func aChildThatWritesRubbishIsNeitherWelcomedNorHarmful() async throws {
-        let folder = try SharedFolder()
         let rude = programs.program(
             .decode,
             """
@@ -311,8 +282,7 @@ import Testing
         let supervisor = try RunningSupervisor(
             [rude, programs.patient(.cache)], root: folder.path)
         #expect(await supervisor.notes { $0.isWelcome })
-        supervisor.requestStop()
-        #expect(await supervisor.end() == .drained)
+        #expect(await supervisor.drains())
         #expect(!supervisor.allNotes.contains(.ready))
     }
 
