@@ -35,8 +35,7 @@ import Testing
         script.does(.stopRequested)
         crashRepeatedly(1, &script)
         #expect(script.does(.ended(slot: 0, .exited(0))) == [])
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.finish(.drained)])
     }
 
@@ -44,8 +43,7 @@ import Testing
     @Test func workersThatWaitAreStartedWhileTheCoordinatorDrains() {
         var script = script([.coordinator, .decode], waiting: 1)
         script.does(.stopRequested)
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [.spawn(slot: 1, restarts: 3)])
+        #expect(script.ticks(after: backOff) == [.spawn(slot: 1, restarts: 3)])
         #expect(script.does(.ended(slot: 0, .exited(0))) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
@@ -53,16 +51,14 @@ import Testing
     @Test func workersThatWaitAreGivenUpWithoutACoordinator() {
         var script = script([.decode, .decode], waiting: 0)
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 1, .terminate)])
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
 
     @Test func frontsThatWaitAreGivenUpAtOnce() {
         var script = script([.coordinator, .decode, .gateway], waiting: 2)
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: backOff) == [])
         script.does(.ended(slot: 0, .exited(0)))
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
@@ -72,8 +68,7 @@ import Testing
         var script = script([.coordinator, .decode, .gateway], waiting: 0)
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 1, .terminate)])
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
 
@@ -81,10 +76,8 @@ import Testing
     @Test func aCoordinatorThatWaitsIsStartedWhileFrontsEnd() {
         var script = script([.coordinator, .decode, .gateway], waiting: 0)
         script.does(.stopRequested)
-        script.passes(milliseconds: backOff - 1)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.spawn(slot: 0, restarts: 3)])
+        #expect(script.ticks(after: backOff - 1) == [])
+        #expect(script.ticks(after: 1) == [.spawn(slot: 0, restarts: 3)])
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 0, .terminate)])
     }
 
@@ -92,8 +85,7 @@ import Testing
         var script = script([.coordinator, .decode], waiting: 1)
         script.does(.stopRequested)
         #expect(script.does(.stopRequested) == [.signal(slot: 0, .kill)])
-        script.passes(milliseconds: backOff)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 0, killed)) == [.finish(.forced)])
     }
 
@@ -102,16 +94,12 @@ import Testing
         var script = Script(ready: [.coordinator, .decode])
         script.does(.stopRequested)
         script.does(.ended(slot: 0, .exited(0)))
-        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds - 1)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.signal(slot: 1, .terminate)])
+        #expect(script.ticks(after: SupervisorState.workersGraceMilliseconds - 1) == [])
+        #expect(script.ticks(after: 1) == [.signal(slot: 1, .terminate)])
         #expect(script.does(.tick) == [], "they are signaled once")
         let left = SupervisorState.drainMilliseconds - SupervisorState.workersGraceMilliseconds
-        script.passes(milliseconds: left - 1)
-        #expect(!script.does(.tick).contains(.signal(slot: 1, .kill)))
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.signal(slot: 1, .kill)])
+        #expect(!script.ticks(after: left - 1).contains(.signal(slot: 1, .kill)))
+        #expect(script.ticks(after: 1) == [.signal(slot: 1, .kill)])
         #expect(script.does(.ended(slot: 1, killed)) == [.finish(.limitPassed)])
     }
 }

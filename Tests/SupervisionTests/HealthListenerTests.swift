@@ -74,26 +74,23 @@ import Testing
     }
 
     @Test func aKindIsWellWhenEachOfItsProcessesWasWelcomed() {
-        var state = SupervisorState(kinds: [.decode, .decode, .cache])
-        var actions: [SupervisorAction] = []
-        let now = Instant(nanoseconds: 1)
-        let none =
-            #"{"cache":"1 of 1 not connected","decode":"2 of 2 not connected"}"#
-        state.handle(.start, at: now, into: &actions)
-        #expect(state.healthLine() == none + "\n")
-        state.handle(.welcomed(slot: 0, life(1)), at: now, into: &actions)
-        state.handle(.welcomed(slot: 2, life(2)), at: now, into: &actions)
-        #expect(
-            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not connected"}"# + "\n")
-        state.handle(.welcomed(slot: 1, life(3)), at: now, into: &actions)
-        #expect(state.healthLine() == #"{"cache":"ok","decode":"ok"}"# + "\n")
-        #expect(
-            state.healthLine(withoutSession: [2])
-                == #"{"cache":"1 of 1 not connected","decode":"ok"}"# + "\n")
-        state.handle(.ended(slot: 1, .exited(0)), at: now, into: &actions)
-        #expect(
-            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not connected"}"# + "\n")
-        state.handle(.stopRequested, at: now, into: &actions)
-        #expect(state.healthLine() == #"{"cache":"shutting down","decode":"shutting down"}"# + "\n")
+        var script = Script([.decode, .decode, .cache])
+        func expectHealth(_ cache: String, _ decode: String, withoutSession: Set<Int> = []) {
+            #expect(
+                script.state.healthLine(withoutSession: withoutSession)
+                    == "{\"cache\":\"\(cache)\",\"decode\":\"\(decode)\"}\n")
+        }
+        script.does(.start)
+        expectHealth("1 of 1 not connected", "2 of 2 not connected")
+        script.does(.welcomed(slot: 0, life(1)))
+        script.does(.welcomed(slot: 2, life(2)))
+        expectHealth("ok", "1 of 2 not connected")
+        script.does(.welcomed(slot: 1, life(3)))
+        expectHealth("ok", "ok")
+        expectHealth("1 of 1 not connected", "ok", withoutSession: [2])
+        script.does(.ended(slot: 1, .exited(0)))
+        expectHealth("ok", "1 of 2 not connected")
+        script.does(.stopRequested)
+        expectHealth("shutting down", "shutting down")
     }
 }

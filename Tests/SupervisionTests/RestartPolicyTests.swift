@@ -4,104 +4,79 @@ import Testing
 
 @testable import Supervision
 
-@Suite struct RestartPolicyTests {
-    private static let crash = ChildStatus.signaled(.segmentationFault, dumpedCore: false)
-    private static let killed = ChildStatus.signaled(.kill, dumpedCore: false)
+/// The delays after processes that run one after the other, of `lasting` milliseconds each.
+struct RestartCase: Sendable {
+    var ending: [ChildStatus]
+    var welcomed: Bool
+    var lasting = 1
+    var hadJob = false
+    var isExternal = false
+    let delays: [Int]
 
-    /// Runs processes of `lasting` milliseconds one after the other and returns the delays after
-    /// them.
-    private func waits(
-        lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool,
-        hadJob: Bool = false, isExternal: Bool = false
-    ) -> [Int] {
+    var actual: [Int] {
         var policy = RestartPolicy(isExternal: isExternal)
         var now = Instant(nanoseconds: 1)
-        return (0..<lives).map { _ in
+        return delays.indices.map { life in
             policy.started(at: now)
             if welcomed { policy.welcomed() }
             now = now.adding(milliseconds: lasting)
-            let wait = policy.ended(ChildEnd(status: status, hadJob: hadJob), at: now)
-            now = now.adding(milliseconds: wait)
-            return wait
+            let status = ending[life % ending.count]
+            let delay = policy.ended(ChildEnd(status: status, hadJob: hadJob), at: now)
+            now = now.adding(milliseconds: delay)
+            return delay
         }
     }
+}
 
-    @Test func threeEndsWithoutAWelcomeWaitLongerAndLonger() {
-        #expect(
-            waits(lives: 10, ending: .exited(1), welcomed: false)
-                == [0, 0, 100, 200, 400, 800, 1600, 3200, 5000, 5000])
-    }
+@Suite struct RestartPolicyTests {
+    private static let never = Array(repeating: 0, count: 50)
+    private static let growing = [0, 0, 100, 200, 400]
+    private static let crash = ChildStatus.signaled(.segmentationFault, dumpedCore: false)
+    private static let afterAWelcome: [ChildStatus] = [
+        killed, .signaled(.terminate, dumpedCore: false), .exited(0), .exited(70),
+    ]
 
-    @Test func crashesCountAlthoughTheChildWasWelcomed() {
-        #expect(
-            waits(lives: 5, ending: Self.crash, welcomed: true) == [0, 0, 100, 200, 400])
-    }
+    private static let cases: [RestartCase] =
+        [
+            RestartCase(
+                ending: [.exited(1)], welcomed: false,
+                delays: growing + [800, 1600, 3200] + Array(repeating: 5000, count: 12)),
+            RestartCase(ending: [killed], welcomed: false, delays: [0, 0, 100]),
+            RestartCase(ending: [crash], welcomed: true, delays: growing),
+            // Content caused the crash, and other content must not be delayed.
+            RestartCase(ending: [crash], welcomed: true, hadJob: true, delays: never),
+            RestartCase(ending: [crash], welcomed: false, hadJob: true, delays: growing),
+            RestartCase(
+                ending: [crash], welcomed: true, hadJob: true, isExternal: true, delays: growing),
+            // The first of three exits counts if at most ten seconds lie between it and the last.
+            RestartCase(ending: [crash], welcomed: true, lasting: 5_000, delays: [0, 0, 100]),
+            RestartCase(ending: [crash], welcomed: true, lasting: 5_001, delays: never),
+        ]
+        + afterAWelcome.flatMap { status in
+            [
+                RestartCase(ending: [status], welcomed: true, delays: never),
+                // The welcome of an external program is reported only by the program itself.
+                RestartCase(ending: [status], welcomed: true, isExternal: true, delays: growing),
+            ]
+        }
 
-    /// The content caused the crash, and other content must not be delayed.
-    @Test func crashesWithAJobDoNotCountAfterAWelcome() {
-        #expect(
-            waits(lives: 50, ending: Self.crash, welcomed: true, hadJob: true)
-                == Array(repeating: 0, count: 50))
-        #expect(
-            waits(lives: 4, ending: Self.crash, welcomed: false, hadJob: true)
-                == [0, 0, 100, 200])
-        #expect(
-            waits(lives: 4, ending: Self.crash, welcomed: true, hadJob: true, isExternal: true)
-                == [0, 0, 100, 200])
-    }
-
-    @Test(arguments: [
-        ChildStatus.signaled(.kill, dumpedCore: false),
-        .signaled(.terminate, dumpedCore: false), .exited(0), .exited(70),
-    ])
-    func otherEndsAfterAWelcomeNeverCount(_ status: ChildStatus) {
-        #expect(waits(lives: 50, ending: status, welcomed: true) == Array(repeating: 0, count: 50))
-    }
-
-    /// The welcome is reported only by the program itself.
-    @Test(arguments: [ChildStatus.exited(0), .exited(1), .signaled(.kill, dumpedCore: false)])
-    func everyEndOfSomebodyElsesProgramCounts(_ status: ChildStatus) {
-        #expect(
-            waits(lives: 5, ending: status, welcomed: true, isExternal: true)
-                == [0, 0, 100, 200, 400])
-    }
-
-    @Test func sigkillBeforeTheWelcomeCounts() {
-        #expect(waits(lives: 3, ending: Self.killed, welcomed: false) == [0, 0, 100])
-    }
-
-    @Test func endsThatAreFarApartDoNotCountTogether() {
-        #expect(
-            waits(lives: 6, lasting: 5_001, ending: Self.crash, welcomed: true)
-                == Array(repeating: 0, count: 6))
-    }
-
-    /// The first of three exits counts if at most ten seconds lie between it and the last.
-    @Test func endsWithinExactlyTenSecondsCountTogether() {
-        #expect(
-            waits(lives: 3, lasting: 5_000, ending: Self.crash, welcomed: true) == [0, 0, 100])
-    }
-
-    @Test func theWaitingItselfIsNoTimeWithoutFailure() {
-        // Twenty failures take far more than ten seconds, nearly all of it spent waiting.
-        #expect(waits(lives: 20, ending: .exited(1), welcomed: false).last == 5000)
+    @Test(arguments: cases) func eachEndHasItsDelay(_ row: RestartCase) {
+        #expect(row.actual == row.delays)
     }
 
     @Test func aWelcomeForgivesEndsWithoutOneButNoCrash() {
         var policy = RestartPolicy()
         var now = Instant(nanoseconds: 1)
-        func life(_ policy: inout RestartPolicy, welcomed: Bool, _ status: ChildStatus) -> Int {
+        let lives: [(welcomed: Bool, status: ChildStatus, delay: Int)] = [
+            (false, .exited(1), 0), (false, .exited(1), 0), (true, killed, 0),
+            (false, .exited(1), 0), (true, Self.crash, 0), (true, Self.crash, 0),
+            (true, Self.crash, 100),
+        ]
+        for (number, life) in lives.enumerated() {
             policy.started(at: now)
-            if welcomed { policy.welcomed() }
+            if life.welcomed { policy.welcomed() }
             now = now.adding(milliseconds: 10)
-            return policy.ended(ChildEnd(status: status), at: now)
+            #expect(policy.ended(ChildEnd(status: life.status), at: now) == life.delay, "\(number)")
         }
-        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
-        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
-        #expect(life(&policy, welcomed: true, Self.killed) == 0)
-        #expect(life(&policy, welcomed: false, .exited(1)) == 0)
-        #expect(life(&policy, welcomed: true, Self.crash) == 0)
-        #expect(life(&policy, welcomed: true, Self.crash) == 0)
-        #expect(life(&policy, welcomed: true, Self.crash) == 100)
     }
 }

@@ -7,12 +7,31 @@ import Testing
 @testable import Supervision
 
 @Suite struct RuntimeDirectoryTests {
+    private let folder: SharedFolder
+
+    init() throws { folder = try SharedFolder() }
+
+    private func pool(_ name: String, _ trust: WorkerPool.Trust = .own) throws -> WorkerPool {
+        var pool = WorkerPool(name: try #require(PoolName(name)), kind: .decode)
+        pool.trust = trust
+        return pool
+    }
+
+    /// Leaves a segment of a life behind.
+    private func leave(_ name: String, in path: String) throws {
+        try FileDescriptor.openDirectory(path)
+            .open(name, [.writeOnly, .create]).reserve(byteCount: 64)
+    }
+
+    /// Creates the directories of a stack, and gives them up.
+    private func makeTree() throws {
+        _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds)
+    }
+
     /// A further pool has its own listener and segments; an external one finds its secret there.
     @Test func furtherPoolsHaveDirectoriesAndForeignOnesASecret() throws {
-        let folder = TestKit.TemporaryDirectory()
-        var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
-        raw.trust = .external
-        let vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
+        let raw = try pool("raw", .external)
+        let vector = try pool("vector")
         let directory = try RuntimeDirectory(
             root: folder.path, kinds: Self.allKinds, pools: [vector, raw, WorkerPool(.decode)])
         let (root, shared) = (directory.paths.root, directory.paths.segmentsRoot)
@@ -37,18 +56,15 @@ import Testing
     /// Its pages are removed like those of every stack's workers, even if the stack has none of its
     /// kind. Files of external workers stay: they may outlive the stack.
     @Test func whatProcessesOfFurtherPoolsLeftIsRemovedAndWhatForeignOnesMadeStays() throws {
-        let folder = try onTmpfs()
-        var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
-        scans.trust = .external
-        let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
+        let scans = try pool("scans", .external)
+        let heavy = try pool("heavy")
         let kinds = Self.allKinds.subtracting([.decode])
         let directory = try RuntimeDirectory(
             root: folder.path, kinds: kinds, pools: [heavy, scans])
         let shared = directory.paths.segmentsRoot
         let life = Incarnation(Identifier128(high: 1, low: 2))
         for path in ["arena/heavy", "back/heavy/control", "arena/scans"] {
-            try FileDescriptor.openDirectory("\(shared)/\(path)")
-                .open("\(life.value.hex).1", [.writeOnly, .create]).reserve(byteCount: 64)
+            try leave("\(life.value.hex).1", in: "\(shared)/\(path)")
         }
         #expect(directory.removeSegments(of: life, kind: .decode) == 2)
         #expect(DirectoryEntries.names("\(shared)/arena/scans").contains("\(life.value.hex).1"))
@@ -58,25 +74,18 @@ import Testing
     /// The memory of a pool that was removed from the configuration is released at the next start.
     /// Files of external workers stay.
     @Test func whatAPoolLeftThatIsNoMoreIsRemovedUnlessItIsForeign() throws {
-        let folder = try onTmpfs()
-        let gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
-        var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
-        scans.trust = .external
+        let gone = try pool("gone")
+        let scans = try pool("scans", .external)
         let file = "\(Incarnation(Identifier128(high: 1, low: 2)).value.hex).1"
         func start(_ pools: [WorkerPool]) throws -> String {
             try RuntimeDirectory(root: folder.path, kinds: Self.allKinds, pools: pools)
                 .paths.segmentsRoot
         }
         let shared = try start([gone, scans])
-        func leave(in pool: String) throws {
-            try FileDescriptor.openDirectory("\(shared)/arena/\(pool)")
-                .open(file, [.writeOnly, .create]).reserve(byteCount: 64)
-        }
         func isThere(in pool: String) -> Bool {
             DirectoryEntries.names("\(shared)/arena/\(pool)").contains(file)
         }
-        try leave(in: "gone")
-        try leave(in: "scans")
+        for pool in ["gone", "scans"] { try leave(file, in: "\(shared)/arena/\(pool)") }
         let used = try FileDescriptor.open("\(shared)/arena/gone/.supervisors.lock", .readWrite)
         #expect(try used.tryLock(.exclusive))
         _ = try start([])
@@ -88,15 +97,13 @@ import Testing
 
     /// If one pool is served separately, the kind's default pool isn't touched.
     @Test func aPoolThatIsServedApartHasItsOwnDirectoriesAlone() throws {
-        let folder = TestKit.TemporaryDirectory()
-        let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
+        let heavy = try pool("heavy")
         let directory = try RuntimeDirectory(root: folder.path, kinds: [.decode], only: heavy)
         let shared = directory.paths.segmentsRoot
         #expect(DirectoryEntries.names("\(shared)/arena") == ["heavy"])
         #expect(DirectoryEntries.names("\(shared)/back") == ["heavy"])
         let life = Incarnation(Identifier128(high: 1, low: 2))
-        try FileDescriptor.openDirectory("\(shared)/arena/heavy")
-            .open("\(life.value.hex).1", [.writeOnly, .create]).reserve(byteCount: 64)
+        try leave("\(life.value.hex).1", in: "\(shared)/arena/heavy")
         #expect(directory.removeSegments(of: life, kind: .decode) == 1)
     }
 
@@ -114,10 +121,7 @@ import Testing
         }
     }
 
-    private func onTmpfs() throws -> SharedFolder { try SharedFolder() }
-
     @Test func theWholeTreeIsMadeAndPrivate() throws {
-        let folder = try onTmpfs()
         let root = folder.path + "/a/b"
         let directory = try RuntimeDirectory(root: root, kinds: Self.allKinds)
         let paths = directory.paths
@@ -139,7 +143,6 @@ import Testing
     }
 
     @Test func aWorkersSupervisorMakesOnlyItsOwn() throws {
-        let folder = try onTmpfs()
         _ = try RuntimeDirectory(root: folder.path, kinds: [.decode])
         #expect(folder.entries == ["arena", "back"])
         #expect(folder.entries(of: "arena") == ["decode"])
@@ -148,8 +151,7 @@ import Testing
     }
 
     @Test func anOpenControlDirectoryIsRefusedUnlessNobodyRemovesWhatIsAnothers() throws {
-        let folder = try onTmpfs()
-        _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds)
+        try makeTree()
         let path = folder.path + "/back/decode/control"
         for (mode, isRefused) in [(0o3777, true), (0o2770, true), (0o1770, false), (0o700, false)] {
             try FileDescriptor.openDirectory(path).setMode(UInt32(mode))
@@ -160,7 +162,6 @@ import Testing
     }
 
     @Test func aSecondStackIsRefusedAndTheFirstIsNamed() throws {
-        let folder = try onTmpfs()
         let first = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds)
         let refusal = failure(root: folder.path)
         #expect(
@@ -171,16 +172,14 @@ import Testing
     }
 
     @Test func theLockEndsWithItsHolder() throws {
-        let folder = try onTmpfs()
-        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        try makeTree()
         #expect(try !StackLock.isHeld(in: folder.path))
         #expect(failure(root: folder.path) == nil)
     }
 
     @Test(arguments: [("admin", 0o750), ("front", 0o720), ("results", 0o777), ("", 0o770)])
     func aDirectoryThatOthersMayChangeIsRefused(_ name: String, _ mode: Int) throws {
-        let folder = try onTmpfs()
-        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        try makeTree()
         let path = name.isEmpty ? folder.path : "\(folder.path)/\(name)"
         try FileDescriptor.openDirectory(path).setMode(UInt32(mode))
         #expect(failure(root: folder.path) == .wrongMode(path, mode: UInt32(mode)))
@@ -188,8 +187,7 @@ import Testing
 
     @Test(.enabled(if: CurrentProcess.userID == 0), arguments: ["front", "arena/decode", ""])
     func aDirectoryOfSomebodyElseIsRefused(_ name: String) throws {
-        let folder = try onTmpfs()
-        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        try makeTree()
         let path = name.isEmpty ? folder.path : "\(folder.path)/\(name)"
         try FileDescriptor.openDirectory(path).setOwner(userID: 4711, groupID: 0)
         #expect(failure(root: folder.path) == .wrongOwner(path, owner: 4711, expected: 0))
@@ -197,9 +195,8 @@ import Testing
 
     @Test(arguments: ["front", "back", "arena/cache", "results"])
     func aLinkInPlaceOfADirectoryIsNotFollowed(_ name: String) throws {
-        let folder = try onTmpfs()
-        let elsewhere = try onTmpfs()
-        do { _ = try RuntimeDirectory(root: folder.path, kinds: Self.allKinds) }
+        let elsewhere = try SharedFolder()
+        try makeTree()
         let path = "\(folder.path)/\(name)"
         try FileDescriptor.removeTree(path: path)
         try link(elsewhere.path, at: path)
@@ -208,8 +205,7 @@ import Testing
     }
 
     @Test func aLinkInPlaceOfTheRuntimeDirectoryIsNotFollowed() throws {
-        let folder = try onTmpfs()
-        let elsewhere = try onTmpfs()
+        let elsewhere = try SharedFolder()
         try link(elsewhere.path, at: folder.path + "/bus")
         #expect(failure(root: folder.path + "/bus") == .notDirectory(folder.path + "/bus"))
     }
@@ -223,7 +219,6 @@ import Testing
     }
 
     @Test func theLongestSocketPathThatTheKernelTakesIsAccepted() throws {
-        let folder = try onTmpfs()
         let rest = RuntimeDirectory.socketPathBytesMax - "/back/transform/back.sock".utf8.count
         let fill = String(repeating: "x", count: rest - folder.path.utf8.count - 1)
         #expect(failure(root: "\(folder.path)/\(fill)") == nil)

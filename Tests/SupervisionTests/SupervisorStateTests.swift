@@ -29,18 +29,15 @@ import Testing
             script.does(.ended(slot: 2, .exited(64)))
                 == [.reportBackoff(slot: 2, milliseconds: 100)])
         #expect(script.state.healthLine() == "{\"coordinator\":\"ok\",\"download\":\"ok\"}\n")
-        script.passes(milliseconds: 100)
-        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
+        #expect(script.ticks(after: 100) == [.spawn(slot: 2, restarts: 3)])
         #expect(script.does(.welcomed(slot: 2, life(2))) == [])
         // It owns its segments, so none are removed. The welcome is its own claim, and resets no
         // backoff.
         #expect(
             script.does(.ended(slot: 2, killed))
                 == [.reportBackoff(slot: 2, milliseconds: 200)])
-        script.passes(milliseconds: 200)
-        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 4)])
-        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: 200) == [.spawn(slot: 2, restarts: 4)])
+        #expect(script.ticks(after: SupervisorState.orphanGraceMilliseconds) == [])
         #expect(script.does(.stopRequested).first == .reportDrain)
     }
 
@@ -68,10 +65,8 @@ import Testing
         }
         #expect(
             script.does(.ended(slot: 2, crash)) == [.reportBackoff(slot: 2, milliseconds: 100)])
-        script.passes(milliseconds: 99)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
+        #expect(script.ticks(after: 99) == [])
+        #expect(script.ticks(after: 1) == [.spawn(slot: 2, restarts: 3)])
     }
 
     @Test func sigtermDrainsTheCoordinatorFirstAndWorkersEndByThemselves() {
@@ -90,9 +85,10 @@ import Testing
         script.does(.stopRequested)
         script.does(.ended(slot: 0, .exited(0)))
         script.does(.ended(slot: 2, .exited(0)))
-        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds)
         #expect(
-            script.does(.tick) == [.signal(slot: 1, .terminate), .signal(slot: 3, .terminate)])
+            script.ticks(after: SupervisorState.workersGraceMilliseconds) == [
+                .signal(slot: 1, .terminate), .signal(slot: 3, .terminate),
+            ])
     }
 
     @Test func workersWithoutACoordinatorAreToldAtOnce() {
@@ -114,13 +110,11 @@ import Testing
         var script = Script(ready: Self.stack)
         script.does(.stopRequested)
         script.does(.ended(slot: 1, .exited(0)))
-        script.passes(milliseconds: SupervisorState.drainMilliseconds)
         #expect(
-            script.does(.tick)
-                == [
-                    .removeSegments(.cache, life(1)), .signal(slot: 0, .kill),
-                    .signal(slot: 2, .kill), .signal(slot: 3, .kill),
-                ])
+            script.ticks(after: SupervisorState.drainMilliseconds) == [
+                .removeSegments(.cache, life(1)), .signal(slot: 0, .kill),
+                .signal(slot: 2, .kill), .signal(slot: 3, .kill),
+            ])
         script.does(.ended(slot: 0, killed))
         script.does(.ended(slot: 2, killed))
         #expect(script.does(.ended(slot: 3, killed)) == [.finish(.limitPassed)])
@@ -132,8 +126,7 @@ import Testing
         script.does(.stopRequested)
         script.does(.stopRequested)
         for slot in [0, 2, 3] { script.does(.ended(slot: slot, killed)) }
-        script.passes(milliseconds: SupervisorState.killMilliseconds - 1)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: SupervisorState.killMilliseconds - 1) == [])
         script.passes(milliseconds: 1)
         #expect(script.state.nextDeadline.map { $0 <= script.now } == true)
         #expect(script.does(.tick) == [.reportUnkilled(slot: 1), .finish(.forced)])
@@ -197,10 +190,8 @@ import Testing
         var script = Script(ready: [.coordinator, .decode])
         script.does(.ended(slot: 1, killed))
         script.does(.welcomed(slot: 1, life(2)))
-        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds - 1)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
+        #expect(script.ticks(after: SupervisorState.orphanGraceMilliseconds - 1) == [])
+        #expect(script.ticks(after: 1) == [.removeSegments(.decode, life(1))])
         #expect(script.state.nextDeadline == nil)
     }
 
@@ -208,15 +199,12 @@ import Testing
         var script = Script([.coordinator, .decode])
         script.does(.start)
         script.does(.welcomed(slot: 0, life(0)))
-        script.passes(milliseconds: SupervisorState.startMilliseconds - 1)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: SupervisorState.startMilliseconds - 1) == [])
         #expect(script.state.nextDeadline == script.now.adding(milliseconds: 1))
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == lateStart(slot: 1))
+        #expect(script.ticks(after: 1) == lateStart(slot: 1))
         #expect(script.does(.tick) == [], "it is being killed")
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
-        script.passes(milliseconds: SupervisorState.startMilliseconds)
-        #expect(script.does(.tick) == lateStart(slot: 1))
+        #expect(script.ticks(after: SupervisorState.startMilliseconds) == lateStart(slot: 1))
     }
 
     /// Under `serve --only` the coordinator is managed elsewhere, and may start at any time.
@@ -224,8 +212,7 @@ import Testing
         var script = Script([.decode])
         script.does(.start)
         #expect(script.does(.begun(slot: 0, life(1))) == [])
-        script.passes(milliseconds: 100 * SupervisorState.startMilliseconds)
-        #expect(script.does(.tick) == [])
+        #expect(script.ticks(after: 100 * SupervisorState.startMilliseconds) == [])
         #expect(script.state.healthLine().contains("1 of 1 not connected"))
         #expect(script.does(.welcomed(slot: 0, life(1))) == [.announceReady])
     }
@@ -242,8 +229,10 @@ import Testing
         }
         #expect(actions == [.reportHang(slot: 0, .fiveSeconds), .signal(slot: 0, .kill)])
         script.does(.ended(slot: 0, killed))
-        script.passes(milliseconds: SupervisorState.orphanGraceMilliseconds)
-        #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
+        #expect(
+            script.ticks(after: SupervisorState.orphanGraceMilliseconds) == [
+                .removeSegments(.decode, life(1))
+            ])
     }
 
     /// Whatever delayed the supervisor, such as a paused container, may have delayed its children
@@ -252,12 +241,9 @@ import Testing
         var script = Script([.decode])
         script.does(.start)
         let lateness = SupervisorState.latenessMilliseconds + 1
-        script.passes(milliseconds: SupervisorState.startMilliseconds + lateness)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: SupervisorState.startMilliseconds - 1)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 30_000))
+        #expect(script.ticks(after: SupervisorState.startMilliseconds + lateness) == [])
+        #expect(script.ticks(after: SupervisorState.startMilliseconds - 1) == [])
+        #expect(script.ticks(after: 1) == lateStart(slot: 0, movedMilliseconds: 30_000))
     }
 
     @Test func whatAChildWaitsForAProcessorIsNoPartOfItsStart() {
@@ -266,10 +252,8 @@ import Testing
         script.passes(milliseconds: SupervisorState.startMilliseconds)
         #expect(script.does(.looked([:], waited: [0: 700])) == [])
         #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 699)
-        #expect(script.does(.tick) == [])
-        script.passes(milliseconds: 1)
-        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 700))
+        #expect(script.ticks(after: 699) == [])
+        #expect(script.ticks(after: 1) == lateStart(slot: 0, movedMilliseconds: 700))
     }
 
     @Test func aStartEndsWhateverItWaitsFor() {
@@ -294,8 +278,9 @@ import Testing
             script.passes(milliseconds: SupervisorState.startMilliseconds + 1_000)
             #expect(script.does(.tick) == [])
         }
-        script.passes(milliseconds: SupervisorState.startMilliseconds + 1_000)
-        #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 90_000))
+        #expect(
+            script.ticks(after: SupervisorState.startMilliseconds + 1_000)
+                == lateStart(slot: 0, movedMilliseconds: 90_000))
     }
 
     /// Data for a kill is collected only if a kill is possible.
@@ -350,15 +335,16 @@ import Testing
     @Test func theStackWaitsForFrontsNoLongerThanTheirTime() {
         var script = Script(ready: Self.stack)
         script.does(.stopRequested)
-        script.passes(milliseconds: SupervisorState.frontsMilliseconds - 1)
-        #expect(script.does(.tick).isEmpty)
+        #expect(script.ticks(after: SupervisorState.frontsMilliseconds - 1).isEmpty)
         script.passes(milliseconds: 1)
         #expect(script.state.nextDeadline.map { $0 <= script.now } == true)
         #expect(script.does(.tick) == [.signal(slot: 0, .terminate)])
         script.does(.ended(slot: 0, .exited(0)))
         script.does(.ended(slot: 1, .exited(0)))
-        script.passes(milliseconds: SupervisorState.workersGraceMilliseconds)
-        #expect(script.does(.tick) == [.signal(slot: 2, .terminate)])
+        #expect(
+            script.ticks(after: SupervisorState.workersGraceMilliseconds) == [
+                .signal(slot: 2, .terminate)
+            ])
         #expect(script.does(.ended(slot: 2, .exited(70))) == [.finish(.drained)])
     }
 
@@ -366,8 +352,7 @@ import Testing
     @Test func withoutACoordinatorFrontsHaveTheWholeDrain() {
         var script = Script(ready: [.gateway])
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
-        script.passes(milliseconds: SupervisorState.drainMilliseconds - 1)
-        #expect(script.does(.tick).isEmpty)
+        #expect(script.ticks(after: SupervisorState.drainMilliseconds - 1).isEmpty)
         #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.drained)])
     }
 
@@ -440,6 +425,12 @@ struct Script {
         var actions: [SupervisorAction] = []
         state.handle(event, at: now, into: &actions)
         return actions
+    }
+
+    /// Returns the actions at a time that many milliseconds from now.
+    mutating func ticks(after milliseconds: Int) -> [SupervisorAction] {
+        passes(milliseconds: milliseconds)
+        return does(.tick)
     }
 
     mutating func passes(milliseconds: Int) { now = now.adding(milliseconds: milliseconds) }
