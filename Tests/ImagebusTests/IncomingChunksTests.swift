@@ -4,8 +4,6 @@ import Testing
 
 @testable import Imagebus
 
-private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
-
 private func chunk(_ offset: Int, _ bytes: [UInt8], of total: Int, token number: UInt64 = 1)
     -> Chunk
 {

@@ -4,8 +4,6 @@ import Wire
 
 @testable import Imagebus
 
-private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low: number)) }
-
 @Suite struct LoadMemoTests {
     private let load = LoadRequest(token: token(1), image: ImageRequest(url: "http://a/b"))
 

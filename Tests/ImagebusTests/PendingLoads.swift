@@ -24,7 +24,43 @@ extension PendingLoad {
     }
 }
 
+func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
+
+/// Milliseconds after the start.
+func at(_ milliseconds: Int) -> Instant {
+    Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
+}
+
+func welcome(window: UInt32 = 2) -> ClientWelcome {
+    ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: window)
+}
+
+/// The messages of the loads among the actions, in order.
+func messages(_ actions: PendingRequests.Actions) -> [LoadRequest] {
+    actions.compactMap { if case .load(let load) = $0 { load.message } else { nil } }
+}
+
+/// Tokens of the loads among the actions, in order.
+func sent(_ actions: PendingRequests.Actions) -> [UInt64] {
+    messages(actions).map(\.token.value.low)
+}
+
+/// Tokens and codes of the failures among the actions.
+func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
+    var failures: [UInt64: ErrorCode] = [:]
+    for case .fail(let load, let error) in actions {
+        failures[load.token.value.low] = error.code
+    }
+    return failures
+}
+
 extension PendingRequests {
+    /// No loads yet; with a session if `window` is given.
+    init(window: UInt32?) {
+        self.init(connectTimeoutMilliseconds: 5_000)
+        if let window { _ = welcomed(welcome(window: window), at: at(0)) }
+    }
+
     /// Submits a load without a caller.
     mutating func submitted(_ request: LoadRequest, at now: Instant) -> PendingRequests.Actions {
         submitted(PendingLoad(request), at: now)

@@ -3,12 +3,7 @@ import Testing
 
 @testable import Imagebus
 
-private let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4_096)
 private let batch = Token(Identifier128(high: 0, low: 7))
-
-private func at(_ milliseconds: Int) -> Instant {
-    Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
-}
 
 private func urls(_ count: Int, bytes: Int = 20) -> [String] {
     (0..<count).map { number in
@@ -46,7 +41,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
         let command = PrefetchCommand(
             task: task, template: ImageRequest(url: "http://ignored/"), urls: urls, concurrency: 3)
         pending.submitted(command, at: at(0))
-        if isWelcome { pending.welcomed(welcome) }
+        if isWelcome { pending.welcomed(welcome(window: 4_096)) }
     }
 
     /// The counts at the end.
@@ -130,7 +125,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
         pending.reported(report(500))
         pending.sessionEnded(at: at(10))
         #expect(pending.next == nil && !pending.isEmpty)
-        pending.welcomed(welcome)
+        pending.welcomed(welcome(window: 4_096))
         #expect(send(&pending).flatMap(\.urls) == urls(2_000))
         pending.reported(report(1))
         await expectProgress(PrefetchCounts(total: 2_000, finished: 1))
@@ -150,7 +145,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
         pending.refused(ImageError(.shuttingDown, "drain"), batch)
         #expect(pending.next == nil && !pending.isEmpty)
         pending.sessionEnded(at: at(10))
-        pending.welcomed(welcome)
+        pending.welcomed(welcome(window: 4_096))
         #expect(send(&pending).count == 1)
     }
 

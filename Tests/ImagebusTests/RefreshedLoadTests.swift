@@ -94,19 +94,12 @@ import Testing
     }
 
     @Test func whatIsUnmodifiedAndNotHereIsLoadedWithoutTheOption() {
-        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
-        let moment = Instant(nanoseconds: 1)
+        var pending = PendingRequests(window: 2)
         var image = ImageRequest(url: "http://a.test/1")
         image.options = .refreshCached
-        let token = Token(Identifier128(high: 0, low: 1))
-        _ = pending.submitted(LoadRequest(token: token, image: image), at: moment)
-        _ = pending.welcomed(
-            ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 2), at: moment)
-        let again = pending.foundUnmodified(token, at: moment)
-        guard case .load(let load) = again.first else {
-            Issue.record("it is sent again")
-            return
-        }
-        #expect(load.token == token && !load.message.image.options.contains(.refreshCached))
+        _ = pending.submitted(LoadRequest(token: token(1), image: image), at: at(0))
+        let again = messages(pending.foundUnmodified(token(1), at: at(0)))
+        #expect(again.map(\.token) == [token(1)])
+        #expect(again.first?.image.options.contains(.refreshCached) == false)
     }
 }

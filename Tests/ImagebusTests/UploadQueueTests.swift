@@ -4,7 +4,6 @@ import Testing
 
 @testable import Imagebus
 
-private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
 private let group = GroupID(Identifier128(high: 1, low: 1))
 private let chunkBytes = MessageLimits.chunkBytesMax
 

@@ -3,31 +3,11 @@ import Testing
 
 @testable import Imagebus
 
-private typealias Action = PendingRequests.Action
-
-private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
-
-private func at(_ milliseconds: Int) -> Instant {
-    Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
-}
-
 /// A load of one URL.
 private func load(_ number: UInt64, _ priority: Priority = .normal) -> LoadRequest {
     var image = ImageRequest(url: "http://a.test/same.jpg")
     image.priority = priority
     return LoadRequest(token: token(number), image: image)
-}
-
-private func sent(_ actions: PendingRequests.Actions) -> [LoadRequest] {
-    actions.compactMap { if case .load(let load) = $0 { load.message } else { nil } }
-}
-
-private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
-    var failures: [UInt64: ErrorCode] = [:]
-    for case .fail(let load, let error) in actions {
-        failures[load.token.value.low] = error.code
-    }
-    return failures
 }
 
 /// Which loads are coalesced into one message, and how each of them ends.
@@ -36,16 +16,14 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     private func pending(
         _ loads: [LoadRequest], isWelcome: Bool = true
     ) -> (PendingRequests, PendingRequests.Actions) {
-        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
-        if isWelcome { _ = pending.welcomed(welcome, at: at(0)) }
+        var pending = PendingRequests(window: isWelcome ? 4 : nil)
         let actions = loads.flatMap { pending.submitted($0, at: at(1)) }
         return (pending, PendingRequests.Actions(actions))
     }
 
     @Test func whatAsksForTheSameInOneTurnIsOneMessage() {
         var (pending, actions) = pending((1...1_000).map { load($0) })
-        #expect(sent(actions).map(\.token) == [token(1)] && actions.count == 1)
+        #expect(sent(actions) == [1] && actions.count == 1)
         #expect(pending.sentCount == 1)
         #expect(pending.load(of: token(1))?.members == (1...1_000).map(token))
         _ = pending.delivered(token(1), at: at(2))
@@ -56,7 +34,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     @Test func whatWasSentIsNotJoined() {
         var (pending, _) = pending([load(1)])
         pending.flushed()
-        #expect(sent(pending.submitted(load(2), at: at(2))).map(\.token) == [token(2)])
+        #expect(sent(pending.submitted(load(2), at: at(2))) == [2])
         #expect(pending.sentCount == 2)
     }
 
@@ -65,12 +43,11 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         pending.flushed()
         actions += pending.submitted(load(2), at: at(100))
         #expect(actions == [])
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 1)
-        #expect(sent(pending.welcomed(welcome, at: at(200))).map(\.token) == [token(1)])
+        #expect(sent(pending.welcomed(welcome(window: 1), at: at(200))) == [1])
         pending.flushed()
         for number in 3...9 { #expect(pending.submitted(load(UInt64(number)), at: at(300)) == []) }
         pending.flushed()
-        #expect(sent(pending.delivered(token(1), at: at(400))).map(\.token) == [token(3)])
+        #expect(sent(pending.delivered(token(1), at: at(400))) == [3])
         #expect(pending.load(of: token(3))?.members?.count == 7)
     }
 
@@ -156,8 +133,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(failed(pending.cancelled(token(1))) == [1: .cancelled])
         #expect(failed(pending.cancelled(token(2))) == [2: .cancelled])
         #expect(pending.isEmpty)
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
-        #expect(pending.welcomed(welcome, at: at(3)) == [])
+        #expect(pending.welcomed(welcome(window: 4), at: at(3)) == [])
         #expect(sent(pending.submitted(load(3), at: at(3))).count == 1)
     }
 
@@ -165,7 +141,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     @Test func whatIsBeingCancelledIsNotJoined() {
         var (pending, _) = pending([load(1)])
         #expect(pending.cancelled(token(1)) == [.send(.cancel(token(1)))])
-        #expect(sent(pending.submitted(load(2), at: at(1))).map(\.token) == [token(2)])
+        #expect(sent(pending.submitted(load(2), at: at(1))) == [2])
     }
 
     @Test func aGroupIsCancelledWithAllItsMembers() {
@@ -179,7 +155,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(failed(unsent.cancelledGroup(group)).count == 3)
         #expect(unsent.isEmpty)
         var (pending, _) = pending(loads)
-        #expect(pending.cancelledGroup(group) == [Action.send(.cancelGroup(group))])
+        #expect(pending.cancelledGroup(group) == [.send(.cancelGroup(group))])
         let error = ImageError(.cancelled, "cancelled")
         let reply = Reply(token: token(1), outcome: .failure(error))
         #expect(failed(pending.replied(reply, at: at(2))).count == 3)
@@ -189,12 +165,14 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         var (pending, actions) = pending([load(1, .low), load(2, .low)], isWelcome: false)
         actions += pending.submitted(load(3), at: at(1))
         #expect(actions == [])
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
-        #expect(sent(pending.welcomed(welcome, at: at(2))).map(\.image.priority) == [.normal])
-        let raise = Action.send(.reprioritize(token(1), .high))
+        #expect(
+            messages(pending.welcomed(welcome(window: 4), at: at(2))).map(\.image.priority) == [
+                .normal
+            ])
+        let raise = PendingRequests.Action.send(.reprioritize(token(1), .high))
         #expect(pending.submitted(load(4, .high), at: at(2)) == [raise])
         pending.flushed()
-        let lower = Action.send(.reprioritize(token(1), .normal))
+        let lower = PendingRequests.Action.send(.reprioritize(token(1), .normal))
         #expect(pending.cancelled(token(4)).last == lower)
         #expect(pending.reprioritized(token(2), .normal) == [])
         #expect(pending.reprioritized(token(2), .high) == [raise])
@@ -206,9 +184,8 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     @Test func eachHasItsOwnDeadline() {
         var (pending, _) = pending([load(1)], isWelcome: false)
         _ = pending.submitted(load(2), at: at(4_001))
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
-        let messages = sent(pending.welcomed(welcome, at: at(4_501)))
-        #expect(messages.map(\.image.timeoutMilliseconds) == [29_500])
+        let resent = messages(pending.welcomed(welcome(window: 4), at: at(4_501)))
+        #expect(resent.map(\.image.timeoutMilliseconds) == [29_500])
         pending.flushed()
         #expect(pending.expire(at: at(30_500)) == [])
         #expect(pending.nextDeadline == at(30_501))
@@ -249,8 +226,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         pending.flushed()
         _ = pending.cancelled(token(1))
         #expect(pending.sessionEnded(at: at(10)) == [])
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 2)), window: 4)
-        #expect(sent(pending.welcomed(welcome, at: at(20))).map(\.token) == [token(1)])
+        #expect(sent(pending.welcomed(welcome(window: 4), at: at(20))) == [1])
         #expect(pending.load(of: token(1))?.members == [token(2), token(3)])
         // A request canceled by all members in the meantime isn't resent.
         #expect(failed(pending.cancelled(token(2))) == [2: .cancelled])
@@ -269,8 +245,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
 
     @Test func withoutTheWishEachIsAMessage() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000, sharesLoads: false)
-        let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
-        _ = pending.welcomed(welcome, at: at(0))
+        _ = pending.welcomed(welcome(window: 4), at: at(0))
         let actions = [load(1), load(2)].flatMap { pending.submitted($0, at: at(1)) }
         #expect(sent(PendingRequests.Actions(actions)).count == 2)
     }
