@@ -20,9 +20,14 @@ import Testing
     private func end(
         of message: ClientMessage, isSent: Bool, _ look: (inout OpenInquiries) -> Void
     ) async -> ImageError? {
-        let result = await withCheckedContinuation { continuation in
+        let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
+            continuation in
             var open = OpenInquiries(connectTimeoutMilliseconds: 5_000)
-            let inquiry = Inquiry(message, isAnswer: { _ in false }, continuation)
+            let inquiry = Inquiry(message: message) { end in
+                guard case .failure = end else { return false }
+                continuation.resume(returning: end)
+                return true
+            }
             open.append(inquiry, isSent: isSent, at: Self.start)
             look(&open)
             #expect(open.isEmpty)

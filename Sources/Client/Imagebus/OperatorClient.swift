@@ -86,14 +86,18 @@ extension OperatorCalls {
         _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
     ) async throws(ImageError) -> Answer {
         let commands = client.commands
-        let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
-            let inquiry = Inquiry(question, isAnswer: { answer($0) != nil }, $0)
-            if !commands.post(.ask(inquiry)) { inquiry.answer(.failure(commands.refusal)) }
+        let result: Result<Answer, ImageError> = await withCheckedContinuation { continuation in
+            let inquiry = Inquiry(message: question) { end in
+                switch end.map(answer) {
+                case .success(nil): return false
+                case .success(let value?): continuation.resume(returning: .success(value))
+                case .failure(let error): continuation.resume(returning: .failure(error))
+                }
+                return true
+            }
+            if !commands.post(.ask(inquiry)) { _ = inquiry.end(.failure(commands.refusal)) }
         }
-        guard let value = answer(try result.get()) else {
-            preconditionFailure("an inquiry must accept only its own answers")
-        }
-        return value
+        return try result.get()
     }
 }
 

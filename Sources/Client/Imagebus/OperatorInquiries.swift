@@ -1,33 +1,12 @@
 import Model
-import Synchronization
 
-/// A question to the coordinator, answered once.
-final class Inquiry: Sendable {
+/// A question to the coordinator.
+struct Inquiry: Sendable {
     /// The message to send.
     let message: ClientMessage
-    private let isAnswer: @Sendable (ServerMessage) -> Bool
-    private let continuation: Mutex<CheckedContinuation<Result<ServerMessage, ImageError>, Never>?>
-
-    init(
-        _ message: ClientMessage, isAnswer: @escaping @Sendable (ServerMessage) -> Bool,
-        _ continuation: CheckedContinuation<Result<ServerMessage, ImageError>, Never>
-    ) {
-        self.message = message
-        self.isAnswer = isAnswer
-        self.continuation = Mutex(continuation)
-    }
-
-    /// Accepts a message if it answers the question.
-    func takes(_ message: ServerMessage) -> Bool {
-        guard isAnswer(message) else { return false }
-        answer(.success(message))
-        return true
-    }
-
-    func answer(_ result: Result<ServerMessage, ImageError>) {
-        let waiting = continuation.withLock { $0.take() }
-        waiting?.resume(returning: result)
-    }
+    /// Ends the inquiry with an error, or with a message if that answers the question. Returns
+    /// whether it has ended; nothing is passed to it afterwards.
+    let end: @Sendable (Result<ServerMessage, ImageError>) -> Bool
 }
 
 extension ImageError {
@@ -83,7 +62,9 @@ struct OpenInquiries {
 
     /// Handles a message that may be an answer.
     mutating func received(_ message: ServerMessage) {
-        guard let index = all.firstIndex(where: { $0.inquiry.takes(message) }) else { return }
+        guard let index = all.firstIndex(where: { $0.inquiry.end(.success(message)) }) else {
+            return
+        }
         all.remove(at: index)
     }
 
@@ -92,7 +73,7 @@ struct OpenInquiries {
         guard let index = all.firstIndex(where: { $0.inquiry.message != .status }) else {
             return
         }
-        all.remove(at: index).inquiry.answer(.failure(error))
+        _ = all.remove(at: index).inquiry.end(.failure(error))
     }
 
     /// Ends the session. Commands that may already have been carried out are not repeated.
@@ -112,7 +93,7 @@ struct OpenInquiries {
     }
 
     private mutating func end(with error: ImageError, where isMeant: (Entry) -> Bool) {
-        for entry in all where isMeant(entry) { entry.inquiry.answer(.failure(error)) }
+        for entry in all where isMeant(entry) { _ = entry.inquiry.end(.failure(error)) }
         all.removeAll(where: isMeant)
     }
 }

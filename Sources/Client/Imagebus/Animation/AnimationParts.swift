@@ -37,15 +37,35 @@ extension ImagebusClient {
     ) async throws(ImageError) -> [UInt8] {
         try Self.check(parts, loops)
         var joined = AnimatedWebP(loops: loops, bytesMax: Self.animationBytesMax)
-        var loads = PartLoads(parts, self)
-        try await loads.forEach { (index, bytes) throws(ImageError) in
-            try bytes.withUnsafeBytes { (file) throws(ImageError) in
-                try joined.add(file, for: parts[index].duration)
+        // Never holds more images than are loaded at a time.
+        var loads: [LoadTask] = []
+        defer { for load in loads { load.cancel() } }
+        for index in parts.indices {
+            var number = index
+            do throws(ImageError) {
+                while loads.count < min(AnimatedImage.loadsAtATime, parts.count - index) {
+                    number = index + loads.count
+                    loads.append(try begin(parts[number]))
+                }
+                number = index
+                guard let bytes = try await loads.removeFirst().response.bytes else {
+                    throw .noFrameCached
+                }
+                try bytes.withUnsafeBytes { (file) throws(ImageError) in
+                    try joined.add(file, for: parts[index].duration)
+                }
+            } catch {
+                throw error.ofPart(number, of: parts.count)
             }
             progress(index + 1)
         }
         joined.end()
         return joined.bytes
+    }
+
+    private func begin(_ part: AnimationPart) throws(ImageError) -> LoadTask {
+        guard let read = part.read else { return load(part.pixels) }
+        return load(part.pixels, uploading: try read())
     }
 
     /// Returns the request for the whole animation. Throws `invalidRequest` for a format that
@@ -141,51 +161,6 @@ public struct AnimationPart: Sendable {
         wanted.storeCacheTypes.formIntersection(.memory)
         (wanted.context.encodeOptions, wanted.context.serializer) = (nil, nil)
         return wanted
-    }
-}
-
-/// Loads the images of an animation's frames, several at a time, and returns them in order. Never
-/// holds more images than are loaded at a time.
-struct PartLoads {
-    let client: ImagebusClient
-    let parts: [AnimationPart]
-    private var running: [LoadTask] = []
-    private var begun = 0
-
-    init(_ parts: [AnimationPart], _ client: ImagebusClient) {
-        (self.parts, self.client) = (parts, client)
-    }
-
-    /// Passes each image to `body`. Throws the error of a load or of `body`. Remaining loads are
-    /// canceled when it throws or the awaiting task is canceled.
-    mutating func forEach(
-        _ body: (Int, ImageBytes) throws(ImageError) -> Void
-    ) async throws(ImageError) {
-        defer { for task in running { task.cancel() } }
-        for index in parts.indices {
-            let most = min(parts.count, index + AnimatedImage.loadsAtATime)
-            while begun < most { try begin() }
-            do throws(ImageError) {
-                guard let bytes = try await running.removeFirst().response.bytes else {
-                    throw .noFrameCached
-                }
-                try body(index, bytes)
-            } catch {
-                throw error.ofPart(index, of: parts.count)
-            }
-        }
-    }
-
-    private mutating func begin() throws(ImageError) {
-        let part = parts[begun]
-        do throws(ImageError) {
-            let bytes = try part.read?()
-            running.append(
-                bytes.map { client.load(part.pixels, uploading: $0) } ?? client.load(part.pixels))
-        } catch {
-            throw error.ofPart(begun, of: parts.count)
-        }
-        begun += 1
     }
 }
 

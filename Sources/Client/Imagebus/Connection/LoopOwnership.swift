@@ -202,7 +202,7 @@ enum ClientCommand: Sendable {
         switch self {
         case .load(let load): load.task.finish(.failure(error))
         case .prefetch(let command): command.task.finish(.failure(error))
-        case .ask(let inquiry): inquiry.answer(.failure(error))
+        case .ask(let inquiry): _ = inquiry.end(.failure(error))
         case .cancel, .cancelGroup, .send, .release, .reprioritize, .reprioritizeGroup,
             .notifyUsed, .close, .endWhenIdle:
             break
