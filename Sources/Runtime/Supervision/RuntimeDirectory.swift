@@ -12,8 +12,8 @@ package import ProcessRuntime
 package struct RuntimeDirectory: ~Copyable {
     package let paths: RuntimePaths
     private let lock: StackLock?
-    /// The segment directories of all pools, by kind.
-    private let segments: [WorkerKind: [SegmentDirectory]]
+    /// The directories of segments and control segments of all pools.
+    private let segments: [SegmentDirectory]
     /// The pools besides the default ones.
     private let pools: [WorkerPool]
 
@@ -36,7 +36,7 @@ package struct RuntimeDirectory: ~Copyable {
     ) throws(RuntimeDirectoryError) {
         let root = RuntimePaths(root: root).root
         let pools = pools.filter { !$0.isBuiltIn }
-        let names = WorkerKind.workers.map { PoolName($0) } + pools.map(\.name)
+        let names = Self.names(pools)
         let places = own.map { [$0] } ?? kinds.map { WorkerPool($0) }
         try Self.checkLength(root, names + (own.map { [$0.name] } ?? []))
         let top = try VerifiedDirectory.at(path: root, .above)
@@ -54,8 +54,8 @@ package struct RuntimeDirectory: ~Copyable {
         let external = isWhole ? pools.filter { $0.trust == .external } : []
         if isWhole { try Self.emptyArenas(in: place, besides: names) }
         let control = try Self.makeControlDirectories(places + started, names, in: place)
-        segments = try Self.makeSegmentDirectories(places + started, external, in: place)
-            .merging(control) { $0 + $1 }
+        segments =
+            try Self.makeSegmentDirectories(places + started, external, in: place) + control
         self.pools = pools
         self.lock = lock
         self.paths = paths
@@ -95,22 +95,19 @@ package struct RuntimeDirectory: ~Copyable {
 
     /// Unlinks the segments of a dead process and returns their number.
     package func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
-        var removed = 0
-        for directory in segments[kind] ?? [] {
-            // Leftovers that can't be removed now are removed at the next start.
-            removed += (try? directory.removeSegments(of: incarnation)) ?? 0
-        }
-        return removed
+        // Leftovers that can't be removed now are removed at the next start.
+        segments.filter { $0.kind == kind }
+            .reduce(0) { $0 + ((try? $1.removeSegments(of: incarnation)) ?? 0) }
     }
 
     /// Removes what a stack leaves behind after all of its processes have ended: sockets and
     /// segments. The directories stay, except one in `/dev/shm` that was created for this runtime
     /// directory.
     package borrowing func clear() {
-        for directory in segments.values.joined() { try? directory.clear() }
+        for directory in segments { try? directory.clear() }
         guard lock != nil else { return }
         if let top = try? VerifiedDirectory.at(path: paths.root, .above) {
-            let names = WorkerKind.workers.map { PoolName($0) } + pools.map(\.name)
+            let names = Self.names(pools)
             try? Self.makeSocketDirectories(names, in: top)
             guard hasSegmentsElsewhere else { return }
             try? FileDescriptor.removeTree(path: paths.segmentsRoot)
@@ -120,6 +117,10 @@ package struct RuntimeDirectory: ~Copyable {
 }
 
 extension RuntimeDirectory {
+    private static func names(_ further: [WorkerPool]) -> [PoolName] {
+        WorkerKind.workers.map { PoolName($0) } + further.map(\.name)
+    }
+
     private static func checkLength(_ root: String, _ pools: [PoolName])
         throws(RuntimeDirectoryError)
     {
@@ -160,18 +161,17 @@ extension RuntimeDirectory {
 
     private static func makeSegmentDirectories(
         _ places: [WorkerPool], _ external: [WorkerPool], in place: borrowing VerifiedDirectory
-    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+    ) throws(RuntimeDirectoryError) -> [SegmentDirectory] {
         let arenas = try place.directory("arena", .above)
-        var created: [WorkerKind: [SegmentDirectory]] = [:]
-        for place in places {
-            created[place.kind, default: []].append(
-                try SegmentDirectory(arenas.directory(place.name.text)))
+        var created: [SegmentDirectory] = []
+        for pool in places {
+            created.append(try SegmentDirectory(pool.kind, arenas.directory(pool.name.text)))
         }
         // These directories belong to workers that may outlive this process, so their contents
         // stay.
         for pool in external { _ = try arenas.directory(pool.name.text, .others) }
-        if created[.cache] != nil {
-            created[.cache]?.append(try SegmentDirectory(place.directory("results")))
+        if places.contains(where: { $0.kind == .cache }) {
+            created.append(try SegmentDirectory(.cache, place.directory("results")))
         }
         return created
     }
@@ -200,7 +200,7 @@ extension RuntimeDirectory {
     /// other supervisors use the one of their kind.
     private static func makeControlDirectories(
         _ places: [WorkerPool], _ pools: [PoolName], in place: borrowing VerifiedDirectory
-    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+    ) throws(RuntimeDirectoryError) -> [SegmentDirectory] {
         guard places.contains(where: { $0.kind == .coordinator }) else {
             do throws(RuntimeDirectoryError) {
                 return try openControlDirectories(places, in: place, .others)
@@ -220,13 +220,12 @@ extension RuntimeDirectory {
     private static func openControlDirectories(
         _ places: [WorkerPool], in place: borrowing VerifiedDirectory,
         _ rule: VerifiedDirectory.Rule
-    ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
+    ) throws(RuntimeDirectoryError) -> [SegmentDirectory] {
         let back = try place.directory("back", .above)
-        var opened: [WorkerKind: [SegmentDirectory]] = [:]
-        for place in places {
-            let sockets = try back.directory(place.name.text, rule)
-            opened[place.kind, default: []].append(
-                try SegmentDirectory(sockets.controlDirectory()))
+        var opened: [SegmentDirectory] = []
+        for pool in places {
+            let sockets = try back.directory(pool.name.text, rule)
+            opened.append(try SegmentDirectory(pool.kind, sockets.controlDirectory()))
         }
         return opened
     }

@@ -7,15 +7,18 @@ import ProcessRuntime
 /// Several supervisors of one kind may share it, such as the containers of a scaled service: each
 /// holds a shared lock, and only a supervisor that gets an exclusive one clears it.
 final class SegmentDirectory {
-    let path: String
+    let kind: WorkerKind
+    private let path: String
     private let lock: FileDescriptor
 
     private static let lockName = ".supervisors.lock"
 
     /// Removes leftovers of earlier incarnations if no other process uses the directory.
-    init(_ directory: consuming VerifiedDirectory) throws(RuntimeDirectoryError) {
+    init(
+        _ kind: WorkerKind, _ directory: consuming VerifiedDirectory
+    ) throws(RuntimeDirectoryError) {
         let path = directory.path
-        self.path = path
+        (self.kind, self.path) = (kind, path)
         do throws(Errno) {
             lock = try directory.descriptor.open(
                 Self.lockName, [.readWrite, .create, .noFollow], mode: 0o600)

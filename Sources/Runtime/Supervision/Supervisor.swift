@@ -103,12 +103,20 @@ package final class Supervisor {
     private var slotsWithoutSession: Set<Int> {
         Set(
             children.filter { slot, child in
-                guard child.kind != .coordinator, state.isWelcomed(slot),
-                    let pool = child.pool, let life = state.incarnation(of: slot)
-                else { return false }
-                let pages = ControlReader(directory: directory.paths.controlDirectory(pool))
-                return pages.isWelcome(life) == false
+                guard state.isWelcomed(slot), let page = page(of: child, slot) else { return false }
+                return ControlReader(directory: page.directory).isWelcome(page.life) == false
             }.keys)
+    }
+
+    /// Returns where the control segment of a worker of the stack is, once it has reported its
+    /// incarnation.
+    private func page(
+        of child: SupervisedChild, _ slot: Int
+    ) -> (directory: String, life: Incarnation)? {
+        guard child.kind != .coordinator, !child.isExternal, let pool = child.pool,
+            let life = state.incarnation(of: slot)
+        else { return nil }
+        return (directory.paths.controlDirectory(pool), life)
     }
 
     private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
@@ -130,11 +138,10 @@ package final class Supervisor {
     }
 
     private func counter(of child: SupervisedChild, _ slot: Int) -> UInt64? {
-        guard let incarnation = state.incarnation(of: slot) else { return nil }
+        guard state.incarnation(of: slot) != nil else { return nil }
         if child.kind == .coordinator { return coordinatorAnswers() }
-        guard let pool = child.pool, !child.isExternal else { return child.beats }
-        return ControlReader(directory: directory.paths.controlDirectory(pool))
-            .heartbeat(of: incarnation)
+        guard let page = page(of: child, slot) else { return child.beats }
+        return ControlReader(directory: page.directory).heartbeat(of: page.life)
     }
 
     /// Returns nil if libzmq can't create a socket: no hang is then assumed.
@@ -184,10 +191,9 @@ package final class Supervisor {
     /// Returns whether a child of the stack crashed with a job, according to its own record; the
     /// coordinator judges the content.
     private func hadJob(_ child: SupervisedChild, _ slot: Int) -> Bool {
-        guard let pool = child.pool, !child.isExternal, let life = state.incarnation(of: slot)
-        else { return false }
-        let pages = ControlReader(directory: directory.paths.controlDirectory(pool))
-        return pages.crashRecord(of: life)?.job != nil
+        page(of: child, slot).flatMap {
+            ControlReader(directory: $0.directory).crashRecord(of: $0.life)?.job
+        } != nil
     }
 
     private func passOn(_ lines: [String]?, of child: SupervisedChild) {
@@ -274,11 +280,8 @@ package final class Supervisor {
     /// Records the hang in the control segment, so that the coordinator can tell this kill from
     /// others. Without a segment the kill is not attributed to a job.
     private func recordStall(of child: SupervisedChild, _ slot: Int) {
-        guard child.kind != .coordinator, !child.isExternal, let pool = child.pool,
-            let life = state.incarnation(of: slot)
-        else { return }
-        try? ControlVerdict.stoodStill.leave(
-            in: directory.paths.controlDirectory(pool), for: life)
+        guard let page = page(of: child, slot) else { return }
+        try? ControlVerdict.stoodStill.leave(in: page.directory, for: page.life)
     }
 
     private func spawn(_ slot: Int, restarts: UInt32) -> SupervisorEvent? {
