@@ -20,12 +20,12 @@ import Testing
     private func crashRepeatedly(_ slot: Int, _ script: inout Script) {
         for _ in 1..<RestartPolicy.endsBeforeBackoff { script.does(.ended(slot: slot, crash)) }
         let last = script.does(.ended(slot: slot, crash))
-        #expect(last == [.reportBackoff(slot: slot, milliseconds: backOff)])
+        #expect(last == [.report(.backingOff(milliseconds: backOff), slot: slot)])
     }
 
     @Test func workersThatWaitAreGivenUpAfterTheCoordinator() {
         var script = script([.coordinator, .decode], waiting: 1)
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 0, .terminate)])
         #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.drained)])
         #expect(script.state.nextDeadline == nil)
     }
@@ -50,14 +50,14 @@ import Testing
 
     @Test func workersThatWaitAreGivenUpWithoutACoordinator() {
         var script = script([.decode, .decode], waiting: 0)
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 1, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 1, .terminate)])
         #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
 
     @Test func frontsThatWaitAreGivenUpAtOnce() {
         var script = script([.coordinator, .decode, .gateway], waiting: 2)
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 0, .terminate)])
         #expect(script.ticks(after: backOff) == [])
         script.does(.ended(slot: 0, .exited(0)))
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
@@ -66,7 +66,7 @@ import Testing
     /// No process sends requests to it any longer.
     @Test func aCoordinatorThatWaitsIsGivenUpWithTheFronts() {
         var script = script([.coordinator, .decode, .gateway], waiting: 0)
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 2, .terminate)])
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 1, .terminate)])
         #expect(script.ticks(after: backOff) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])

@@ -79,9 +79,6 @@ final class RunningSupervisor: Sendable {
 
     /// The most recently started process of a kind.
     func processID(_ kind: ProcessKind) -> ProcessID? {
-        for note in allNotes.reversed() {
-            if case .started(kind, let process) = note { return process }
-        }
-        return nil
+        allNotes.last { $0.event == .started && $0.kind == kind }?.process
     }
 }

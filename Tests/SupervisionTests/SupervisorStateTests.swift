@@ -13,7 +13,7 @@ import Testing
         #expect(script.does(.welcomed(slot: 1, life(1))) == [])
         #expect(script.does(.welcomed(slot: 0, life(0))) == [])
         #expect(script.does(.welcomed(slot: 3, life(3))) == [])
-        #expect(script.does(.welcomed(slot: 2, life(2))) == [.announceReady])
+        #expect(script.does(.welcomed(slot: 2, life(2))) == [.report(.ready)])
         #expect(script.state.nextDeadline == nil)
     }
 
@@ -24,10 +24,10 @@ import Testing
         #expect(script.does(.welcomed(slot: 0, life(0))) == [])
         #expect(script.does(.ended(slot: 2, .exited(78))) == [.spawn(slot: 2, restarts: 1)])
         #expect(script.does(.spawnFailed(slot: 2)) == [.spawn(slot: 2, restarts: 2)])
-        #expect(script.does(.welcomed(slot: 1, life(1))) == [.announceReady])
+        #expect(script.does(.welcomed(slot: 1, life(1))) == [.report(.ready)])
         #expect(
             script.does(.ended(slot: 2, .exited(64)))
-                == [.reportBackoff(slot: 2, milliseconds: 100)])
+                == [.report(.backingOff(milliseconds: 100), slot: 2)])
         #expect(script.state.healthLine() == "{\"coordinator\":\"ok\",\"download\":\"ok\"}\n")
         #expect(script.ticks(after: 100) == [.spawn(slot: 2, restarts: 3)])
         #expect(script.does(.welcomed(slot: 2, life(2))) == [])
@@ -35,10 +35,10 @@ import Testing
         // backoff.
         #expect(
             script.does(.ended(slot: 2, killed))
-                == [.reportBackoff(slot: 2, milliseconds: 200)])
+                == [.report(.backingOff(milliseconds: 200), slot: 2)])
         #expect(script.ticks(after: 200) == [.spawn(slot: 2, restarts: 4)])
         #expect(script.ticks(after: SupervisorState.orphanGraceMilliseconds) == [])
-        #expect(script.does(.stopRequested).first == .reportDrain)
+        #expect(script.does(.stopRequested).first == .report(.draining))
     }
 
     @Test func theStackIsAnnouncedOnceAndNotAfterARestart() {
@@ -53,7 +53,7 @@ import Testing
         script.does(.welcomed(slot: 0, life(0)))
         script.does(.ended(slot: 0, killed))
         #expect(script.does(.welcomed(slot: 1, life(1))) == [])
-        #expect(script.does(.welcomed(slot: 0, life(2))) == [.announceReady])
+        #expect(script.does(.welcomed(slot: 0, life(2))) == [.report(.ready)])
     }
 
     @Test func aCrashLoopWaitsForItsTime() {
@@ -64,7 +64,9 @@ import Testing
                     == .spawn(slot: 2, restarts: UInt32(restart)))
         }
         #expect(
-            script.does(.ended(slot: 2, crash)) == [.reportBackoff(slot: 2, milliseconds: 100)])
+            script.does(.ended(slot: 2, crash)) == [
+                .report(.backingOff(milliseconds: 100), slot: 2)
+            ])
         #expect(script.ticks(after: 99) == [])
         #expect(script.ticks(after: 1) == [.spawn(slot: 2, restarts: 3)])
     }
@@ -72,7 +74,7 @@ import Testing
     @Test func sigtermDrainsTheCoordinatorFirstAndWorkersEndByThemselves() {
         var script = Script(ready: Self.stack)
         #expect(
-            script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+            script.does(.stopRequested) == [.report(.draining), .signal(slot: 0, .terminate)])
         #expect(script.does(.ended(slot: 3, .exited(0))) == [])
         #expect(script.does(.ended(slot: 0, .exited(0))) == [])
         #expect(script.does(.ended(slot: 1, .exited(0))) == [])
@@ -95,7 +97,7 @@ import Testing
         var script = Script(ready: [.decode, .decode])
         #expect(
             script.does(.stopRequested)
-                == [.reportDrain, .signal(slot: 0, .terminate), .signal(slot: 1, .terminate)])
+                == [.report(.draining), .signal(slot: 0, .terminate), .signal(slot: 1, .terminate)])
     }
 
     @Test func aWorkerThatDiesWhileTheCoordinatorDrainsComesBack() {
@@ -129,7 +131,7 @@ import Testing
         #expect(script.ticks(after: SupervisorState.killMilliseconds - 1) == [])
         script.passes(milliseconds: 1)
         #expect(script.state.nextDeadline.map { $0 <= script.now } == true)
-        #expect(script.does(.tick) == [.reportUnkilled(slot: 1), .finish(.forced)])
+        #expect(script.does(.tick) == [.report(.unkilled, slot: 1), .finish(.forced)])
     }
 
     @Test func aSecondSignalKillsAllAtOnceAndNothingComesBack() {
@@ -145,7 +147,7 @@ import Testing
     @Test func aSlotThatWaitsIsNotStartedByADrain() {
         var script = Script(ready: [.decode])
         for _ in 0..<3 { script.does(.ended(slot: 0, crash)) }
-        #expect(script.does(.stopRequested) == [.reportDrain, .finish(.drained)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .finish(.drained)])
     }
 
     @Test(arguments: SupervisorState.refusals)
@@ -156,7 +158,7 @@ import Testing
         #expect(
             script.does(.ended(slot: 1, .exited(code)))
                 == [
-                    .reportRefusal(slot: 1, code: code), .reportDrain,
+                    .report(.refused(code: code), slot: 1), .report(.draining),
                     .signal(slot: 0, .terminate),
                 ])
         #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.refused(code))])
@@ -173,7 +175,7 @@ import Testing
         script.does(.start)
         #expect(
             script.does(.spawnFailed(slot: 1))
-                == [.reportDrain, .signal(slot: 0, .terminate)])
+                == [.report(.draining), .signal(slot: 0, .terminate)])
         #expect(script.does(.ended(slot: 0, killed)) == [.finish(.refused(70))])
     }
 
@@ -183,7 +185,8 @@ import Testing
         #expect(script.does(.spawnFailed(slot: 0)) == [.spawn(slot: 0, restarts: 2)])
         script.does(.spawnFailed(slot: 0))
         #expect(
-            script.does(.spawnFailed(slot: 0)) == [.reportBackoff(slot: 0, milliseconds: 100)])
+            script.does(.spawnFailed(slot: 0)) == [.report(.backingOff(milliseconds: 100), slot: 0)]
+        )
     }
 
     @Test func segmentsOfADeadChildGoAfterTheirGrace() {
@@ -214,7 +217,7 @@ import Testing
         #expect(script.does(.begun(slot: 0, life(1))) == [])
         #expect(script.ticks(after: 100 * SupervisorState.startMilliseconds) == [])
         #expect(script.state.healthLine().contains("1 of 1 not connected"))
-        #expect(script.does(.welcomed(slot: 0, life(1))) == [.announceReady])
+        #expect(script.does(.welcomed(slot: 0, life(1))) == [.report(.ready)])
     }
 
     @Test func aWorkerThatHangsBeforeItsSessionIsKilledAndItsPageGoes() {
@@ -227,7 +230,7 @@ import Testing
             script.passes(milliseconds: 1_000)
             actions = script.does(.looked([0: 9]))
         }
-        #expect(actions == [.reportHang(slot: 0, .fiveSeconds), .signal(slot: 0, .kill)])
+        #expect(actions == [.report(.hangs(.fiveSeconds), slot: 0), .signal(slot: 0, .kill)])
         script.does(.ended(slot: 0, killed))
         #expect(
             script.ticks(after: SupervisorState.orphanGraceMilliseconds) == [
@@ -312,7 +315,7 @@ import Testing
             script.passes(milliseconds: 1_000)
             actions = script.does(.looked([0: UInt64(look), 1: 9]))
         }
-        #expect(actions == [.reportHang(slot: 1, .fiveSeconds), .signal(slot: 1, .kill)])
+        #expect(actions == [.report(.hangs(.fiveSeconds), slot: 1), .signal(slot: 1, .kill)])
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
     }
 }
@@ -323,7 +326,7 @@ import Testing
 
     @Test func frontsEndFirstAndThenTheStack() {
         var script = Script(ready: Self.stack)
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 2, .terminate)])
         // Their pending requests are still served.
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
         script.does(.welcomed(slot: 1, life(7)))
@@ -351,7 +354,7 @@ import Testing
     /// As in `serve --only gateway`.
     @Test func withoutACoordinatorFrontsHaveTheWholeDrain() {
         var script = Script(ready: [.gateway])
-        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        #expect(script.does(.stopRequested) == [.report(.draining), .signal(slot: 0, .terminate)])
         #expect(script.ticks(after: SupervisorState.drainMilliseconds - 1).isEmpty)
         #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.drained)])
     }
@@ -389,7 +392,12 @@ extension Stall {
 
 /// The actions after a start that took too long.
 private func lateStart(slot: Int, movedMilliseconds moved: Int = 0) -> [SupervisorAction] {
-    [.reportLateStart(slot: slot, movedMilliseconds: moved), .signal(slot: slot, .kill)]
+    [
+        .report(
+            .startsTooLong(
+                milliseconds: SupervisorState.startMilliseconds, movedMilliseconds: moved),
+            slot: slot), .signal(slot: slot, .kill),
+    ]
 }
 
 let killed = ChildStatus.signaled(.kill, dumpedCore: false)

@@ -50,11 +50,11 @@ import Testing
             log('decode drained')
             """)
         let supervisor = try RunningSupervisor([coordinator, decode], root: folder.path)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         #expect(try StackLock.isHeld(in: folder.path))
         #expect(await supervisor.drains())
         #expect(programs.log == ["coordinator terminated", "decode drained"])
-        #expect(supervisor.allNotes.contains(.draining))
+        #expect(supervisor.allNotes.contains { $0.event == .draining })
     }
 
     @Test func aKilledWorkerComesBackAtOnceWithItsCount() async throws {
@@ -91,7 +91,7 @@ import Testing
         let notes = supervisor.allNotes
         let end = try #require(notes.firstIndex { $0.endedWith(.exited(3)) })
         let lines = notes[..<end].compactMap { note in
-            if case .wrote(.decode, _, let line) = note { line } else { nil }
+            if case .wrote(let line) = note.event { line } else { nil }
         }
         #expect(lines.first == "to output" && lines.dropFirst().first == "to error\u{1B}[31m")
         #expect(lines.contains(String(repeating: "x", count: NativeLines.lineBytesMax)))
@@ -103,9 +103,11 @@ import Testing
     @Test func aChildThatIsNeverWelcomedIsTriedMoreAndMoreSlowly() async throws {
         let supervisor = try supervise("sys.exit(3)")
         #expect(
-            await supervisor.notes { $0 == .backingOff(.decode, milliseconds: 200) })
+            await supervisor.notes {
+                $0.kind == .decode && $0.event == .backingOff(milliseconds: 200)
+            })
         #expect(await supervisor.drains())
-        #expect(!supervisor.allNotes.contains(.ready))
+        #expect(!supervisor.allNotes.contains { $0.event == .ready })
         #expect(supervisor.allNotes.contains { $0.endedWith(.exited(3)) })
     }
 
@@ -120,7 +122,7 @@ import Testing
             welcome()
             while True: pause()
             """, startMilliseconds: 1_000)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         let notes = supervisor.allNotes.map(\.description)
         let first = try #require(notes.first?.split(separator: " ").dropFirst().first)
         // The time for which it waited for a processor may follow.
@@ -153,7 +155,7 @@ import Testing
             welcome()
             while True: pause()
             """, startMilliseconds: 2_000)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         #expect(!supervisor.allNotes.contains { $0.isKill }, "\(supervisor.allNotes)")
         #expect(await supervisor.drains())
     }
@@ -169,7 +171,7 @@ import Testing
             welcome()
             while True: pause()
             """, startMilliseconds: 1_000)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         #expect(supervisor.allNotes.count { $0.isKill } == 1)
         #expect(await supervisor.drains())
     }
@@ -184,7 +186,7 @@ import Testing
             """)
         #expect(await supervisor.notes { $0.isBeginning })
         try Signal.kill.send(to: #require(supervisor.processID(.decode)))
-        #expect(await supervisor.notes { $0 == .removedSegments(.decode, 1) })
+        #expect(await supervisor.notes { $0.event == .removedSegments(.decode, 1) })
         #expect(await supervisor.notes(2) { $0.isBeginning })
         #expect(await supervisor.drains())
     }
@@ -196,9 +198,9 @@ import Testing
             welcome()
             while True: pause()
             """)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         supervisor.requestStop()
-        #expect(await supervisor.notes { $0 == .draining })
+        #expect(await supervisor.notes { $0.event == .draining })
         supervisor.requestStop()
         #expect(await supervisor.end() == .forced)
         #expect(
@@ -212,8 +214,10 @@ import Testing
             [programs.patient(.coordinator), missing], root: folder.path)
         #expect(await supervisor.end() == .refused(70))
         #expect(
-            supervisor.allNotes.contains(
-                .cannotStart(.decode, program: "/nowhere/imagebus-decode", .noSuchFile)))
+            supervisor.allNotes.contains {
+                $0.kind == .decode
+                    && $0.event == .cannotStart(program: "/nowhere/imagebus-decode", .noSuchFile)
+            })
     }
 
     @Test func aChildThatRefusesItsSettingsEndsTheStart() async throws {
@@ -221,7 +225,8 @@ import Testing
             [programs.patient(.coordinator), programs.program(.cache, "sys.exit(78)")],
             root: folder.path)
         #expect(await supervisor.end() == .refused(78))
-        #expect(supervisor.allNotes.contains(.refused(.cache, code: 78)))
+        #expect(
+            supervisor.allNotes.contains { $0.kind == .cache && $0.event == .refused(code: 78) })
     }
 
     @Test func childrenInheritNothingAndLeaveNothing() async throws {
@@ -237,7 +242,7 @@ import Testing
             while True: pause()
             """)
         let supervisor = try RunningSupervisor([decode, decode], root: folder.path)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         for kill in 1...5 {
             let process = try #require(supervisor.processID(.decode))
             try Signal.kill.send(to: process)
@@ -263,7 +268,7 @@ import Testing
             while True: pause()
             """)
         let supervisor = try RunningSupervisor([cache], root: folder.path)
-        #expect(await supervisor.notes { $0 == .ready })
+        #expect(await supervisor.notes { $0.event == .ready })
         #expect(folder.entries(of: "results").contains(name))
         #expect(await supervisor.drains())
         #expect(!folder.entries(of: "results").contains(name))
@@ -283,7 +288,7 @@ import Testing
             [rude, programs.patient(.cache)], root: folder.path)
         #expect(await supervisor.notes { $0.isWelcome })
         #expect(await supervisor.drains())
-        #expect(!supervisor.allNotes.contains(.ready))
+        #expect(!supervisor.allNotes.contains { $0.event == .ready })
     }
 
     /// The number of pidfds in this process that outlive their process.
@@ -305,20 +310,20 @@ import Testing
 }
 
 extension SupervisorNote {
-    var isWelcome: Bool { if case .welcomed = self { true } else { false } }
+    var isWelcome: Bool { event == .welcomed }
 
-    var isBeginning: Bool { if case .begun = self { true } else { false } }
+    var isBeginning: Bool { event == .begun }
 
     var isKill: Bool {
-        switch self {
+        switch event {
         case .hangs, .startsTooLong: true
         default: false
         }
     }
 
-    var isBackoff: Bool { if case .backingOff = self { true } else { false } }
+    var isBackoff: Bool { if case .backingOff = event { true } else { false } }
 
     func endedWith(_ wanted: ChildStatus) -> Bool {
-        if case .ended(_, _, let status, _) = self { status == wanted } else { false }
+        if case .ended(let status, _) = event { status == wanted } else { false }
     }
 }

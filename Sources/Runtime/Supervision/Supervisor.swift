@@ -88,7 +88,7 @@ package final class Supervisor {
     /// it.
     private func passReloadOn() {
         let readers = specifications.filter { $0.kind == .coordinator || $0.kind.isFront }
-        if readers.isEmpty { observe(.nothingToReload) }
+        if readers.isEmpty { note(.nothingToReload) }
         let recipients = children.filter { $0.value.kind == .coordinator || $0.value.kind.isFront }
         guard recipients.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
         prepareReload()
@@ -176,15 +176,15 @@ package final class Supervisor {
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
         for sign in child.ready.drain() { handle(sign, of: child, slot) }
-        passOn(child.output?.readLines(isOver: false, at: MonotonicClock.now()), of: child)
+        passOn(child.output?.readLines(isOver: false, at: MonotonicClock.now()), slot)
         // Processes that it started must not outlive it.
         if child.isExternal, ready.contains(child.process.descriptor.descriptor.number) {
             child.process.killGroup()
         }
         guard let status = try child.process.poll() else { return }
-        passOn(child.output?.readLines(isOver: true, at: MonotonicClock.now()), of: child)
+        passOn(child.output?.readLines(isOver: true, at: MonotonicClock.now()), slot)
+        noteEnd(of: child, slot, status)
         children[slot] = nil
-        observe(endNote(child, slot, status))
         handle(.ended(slot: slot, status, hadJob: hadJob(child, slot)))
     }
 
@@ -196,29 +196,34 @@ package final class Supervisor {
         } != nil
     }
 
-    private func passOn(_ lines: [String]?, of child: SupervisedChild) {
-        for line in lines ?? [] { observe(.wrote(child.kind, child.process.processID, line)) }
+    private func passOn(_ lines: [String]?, _ slot: Int) {
+        for line in lines ?? [] { note(.wrote(line), slot) }
     }
 
-    private func endNote(
-        _ child: SupervisedChild, _ slot: Int, _ status: ChildStatus
-    ) -> SupervisorNote {
-        let process = child.process.processID
+    private func noteEnd(of child: SupervisedChild, _ slot: Int, _ status: ChildStatus) {
         if let program = specifications[slot].externalProgram, let pool = child.pool, !isStopping,
             !state.isWelcomed(slot)
         {
-            return .endedBeforeReady(pool, program: program, process, status)
+            return note(.endedBeforeReady(pool, program: program, status), slot)
         }
-        return .ended(child.kind, process, status, expected: isStopping)
+        note(.ended(status, expected: isStopping), slot)
+    }
+
+    /// Reports an event of the stack, or of a slot's child.
+    private func note(_ event: SupervisorNote.Event, _ slot: Int? = nil) {
+        observe(
+            SupervisorNote(
+                event: event, kind: slot.map { specifications[$0].kind },
+                process: slot.flatMap { children[$0]?.process.processID }))
     }
 
     private func handle(_ sign: Heartbeat, of child: SupervisedChild, _ slot: Int) {
         switch sign.stage {
         case .begun:
-            observe(.begun(child.kind, child.process.processID))
+            note(.begun, slot)
             handle(.begun(slot: slot, sign.incarnation))
         case .ready:
-            observe(.welcomed(child.kind, child.process.processID))
+            note(.welcomed, slot)
             handle(.welcomed(slot: slot, sign.incarnation))
             // Polled from now on, so that an answer can have arrived by the next check.
             if child.kind == .coordinator { _ = coordinatorAnswers() }
@@ -244,32 +249,19 @@ package final class Supervisor {
         case .signal(let slot, let signal):
             // Fails only for a child that has exited and is reaped in the next turn.
             try? children[slot]?.process.send(signal)
-        case .announceReady: observe(.ready)
         case .removeSegments(let kind, let incarnation):
             let count = directory.removeSegments(of: incarnation, kind: kind)
-            if count > 0 { observe(.removedSegments(kind, count)) }
-        case .reportHang(let slot, let stall):
-            guard let child = children[slot] else { return nil }
-            recordStall(of: child, slot)
-            observe(.hangs(child.kind, child.process.processID, stall))
-        case .reportLateStart(let slot, let moved):
-            guard let child = children[slot] else { return nil }
-            observe(
-                .startsTooLong(
-                    child.kind, child.process.processID, milliseconds: state.startMilliseconds,
-                    movedMilliseconds: moved))
-        case .reportBackoff(let slot, let milliseconds):
-            observe(.backingOff(specifications[slot].kind, milliseconds: milliseconds))
-        case .reportRefusal(let slot, let code):
-            observe(.refused(specifications[slot].kind, code: code))
-        case .reportUnkilled(let slot):
-            guard let child = children[slot] else { return nil }
-            observe(.unkilled(child.kind, child.process.processID))
-        case .reportDrain:
-            isStopping = true
-            ping?.leave()
-            ping = nil
-            observe(.draining)
+            if count > 0 { note(.removedSegments(kind, count)) }
+        case .report(let event, let slot):
+            if case .hangs = event, let slot, let child = children[slot] {
+                recordStall(of: child, slot)
+            }
+            if event == .draining {
+                isStopping = true
+                ping?.leave()
+                ping = nil
+            }
+            note(event, slot)
         case .finish(let end):
             directory.clear()
             self.end = end
@@ -291,54 +283,63 @@ package final class Supervisor {
                 specification, restarts: restarts,
                 secret: specification.pool.flatMap { secrets?.descriptorNumber(for: $0) })
             children[slot] = child
-            observe(.started(specification.kind, child.process.processID))
+            note(.started, slot)
             return nil
         } catch {
-            observe(.cannotStart(specification.kind, program: specification.program, error))
+            note(.cannotStart(program: specification.program, error), slot)
             return .spawnFailed(slot: slot)
         }
     }
 }
 
 /// An event that the supervisor logs.
-package enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
-    /// A child was started.
-    case started(ProcessKind, ProcessID)
-    /// A child is initialized and connects to its coordinator.
-    case begun(ProcessKind, ProcessID)
-    /// The coordinator welcomed a child.
-    case welcomed(ProcessKind, ProcessID)
-    /// A child exited; `expected` during a drain.
-    case ended(ProcessKind, ProcessID, ChildStatus, expected: Bool)
-    /// An external program exited before the coordinator welcomed it.
-    case endedBeforeReady(PoolName, program: String, ProcessID, ChildStatus)
-    /// A program could not be started.
-    case cannotStart(ProcessKind, program: String, Errno)
-    /// A child is hung and is killed.
-    case hangs(ProcessKind, ProcessID, Stall)
-    /// A child took too long to start, even with its extended limit, and is killed.
-    case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
-    /// A child was killed but hasn't exited, because it is blocked in the kernel.
-    case unkilled(ProcessKind, ProcessID)
-    /// A native library of a child wrote a line to standard output or error.
-    case wrote(ProcessKind, ProcessID, String)
-    /// A child is restarted after a delay.
-    case backingOff(ProcessKind, milliseconds: Int)
-    /// A child exited because it can't run with these settings.
-    case refused(ProcessKind, code: Int32)
-    /// All children are welcomed.
-    case ready
-    case draining
-    /// No child has a configuration to reload.
-    case nothingToReload
-    /// The segments of a dead child were unlinked.
-    case removedSegments(WorkerKind, Int)
+package struct SupervisorNote: Hashable, Sendable, CustomStringConvertible {
+    /// What happened, to a child unless stated otherwise.
+    package enum Event: Hashable, Sendable {
+        case started
+        /// It is initialized and connects to its coordinator.
+        case begun
+        /// The coordinator welcomed it.
+        case welcomed
+        /// It exited; `expected` during a drain.
+        case ended(ChildStatus, expected: Bool)
+        /// An external program exited before the coordinator welcomed it.
+        case endedBeforeReady(PoolName, program: String, ChildStatus)
+        /// Its program could not be started.
+        case cannotStart(program: String, Errno)
+        /// It is hung and is killed.
+        case hangs(Stall)
+        /// It took too long to start, even with its extended limit, and is killed.
+        case startsTooLong(milliseconds: Int, movedMilliseconds: Int)
+        /// It was killed but hasn't exited, because it is blocked in the kernel.
+        case unkilled
+        /// A native library of it wrote a line to standard output or error.
+        case wrote(String)
+        /// It is restarted after a delay.
+        case backingOff(milliseconds: Int)
+        /// It exited because it can't run with these settings.
+        case refused(code: Int32)
+        /// All children are welcomed for the first time.
+        case ready
+        /// The stack drains.
+        case draining
+        /// No child has a configuration to reload.
+        case nothingToReload
+        /// The segments of a dead child were unlinked.
+        case removedSegments(WorkerKind, Int)
+    }
+
+    package let event: Event
+    /// The kind of the child; nil for an event of the stack.
+    package let kind: ProcessKind?
+    /// The child's process, if there is one.
+    package let process: ProcessID?
 
     /// The severity of the event.
     package var level: LogLevel {
-        switch self {
+        switch event {
         case .started, .begun, .welcomed, .removedSegments: .debug
-        case .ended(_, _, let status, let expected):
+        case .ended(let status, let expected):
             // Status 0 means that an operator asked for a drain or that a worker was recycled.
             expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
@@ -350,30 +351,31 @@ package enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
 
     /// One line for the log.
     package var description: String {
-        switch self {
-        case .started(let kind, let pid): "\(kind.name) \(pid) started"
-        case .begun(let kind, let pid): "\(kind.name) \(pid) is connecting to its coordinator"
-        case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
-        case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
-        case .endedBeforeReady(let pool, let program, let pid, let status):
-            "pool \(pool): \(program) (process \(pid)) ended before it was ready: \(status)"
-        case .cannotStart(let kind, let program, let errno):
-            "\(kind.name): \(program) cannot be started (\(errno)): "
+        let number = process.map { "\($0)" }
+        let child = [kind?.name, number].compactMap(\.self).joined(separator: " ")
+        return switch event {
+        case .started: "\(child) started"
+        case .begun: "\(child) is connecting to its coordinator"
+        case .welcomed: "\(child) ready"
+        case .ended(let status, _): "\(child) ended: \(status)"
+        case .endedBeforeReady(let pool, let program, let status):
+            "pool \(pool): \(program) (process \(number ?? "")) ended before it was ready: \(status)"
+        case .cannotStart(let program, let errno):
+            "\(child): \(program) cannot be started (\(errno)): "
                 + "set IMAGEBUS_PROGRAMS to the directory of the programs"
-        case .hangs(let kind, let pid, let stall):
-            "\(kind.name) \(pid) does not respond: killed" + Self.excuse(stall)
-        case .startsTooLong(let kind, let pid, let milliseconds, let moved):
-            "\(kind.name) \(pid) did not start within \(milliseconds) ms"
+        case .hangs(let stall): "\(child) does not respond: killed" + Self.excuse(stall)
+        case .startsTooLong(let milliseconds, let moved):
+            "\(child) did not start within \(milliseconds) ms"
                 + (moved > 0 ? " and \(moved) ms in which it may have had no CPU time" : "")
                 + ": killed"
-        case .wrote(let kind, let pid, let line): "\(kind.name) \(pid) wrote: \(line)"
-        case .unkilled(let kind, let pid):
-            "\(kind.name) \(pid) was killed but has not exited: it is waiting for an unresponsive "
+        case .wrote(let line): "\(child) wrote: \(line)"
+        case .unkilled:
+            "\(child) was killed but has not exited: it is waiting for an unresponsive "
                 + "disk and exits when that wait ends"
-        case .backingOff(let kind, let milliseconds):
-            "\(kind.name) failed repeatedly; next start in \(milliseconds) ms"
-        case .refused(let kind, let code):
-            "\(kind.name) cannot run with these settings (exit \(code)); see its message above"
+        case .backingOff(let milliseconds):
+            "\(child) failed repeatedly; next start in \(milliseconds) ms"
+        case .refused(let code):
+            "\(child) cannot run with these settings (exit \(code)); see its message above"
         case .ready: "all processes are ready"
         case .draining: "draining"
         case .nothingToReload:

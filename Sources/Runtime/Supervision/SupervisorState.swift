@@ -119,7 +119,7 @@ package struct SupervisorState: Sendable {
         }
         for slot in heartbeats.looked(living, waited: waited, at: now) where phase == .running {
             let stall = heartbeats.forget(slot)
-            actions += [.reportHang(slot: slot, stall), .signal(slot: slot, .kill)]
+            actions += [.report(.hangs(stall), slot: slot), .signal(slot: slot, .kill)]
         }
     }
 
@@ -180,23 +180,10 @@ package enum SupervisorAction: Hashable, Sendable {
     case spawn(slot: Int, restarts: UInt32)
     /// Send a signal to the slot's child.
     case signal(slot: Int, Signal)
-    /// Report that all slots are welcomed for the first time.
-    case announceReady
     /// Unlink the segments of a dead child.
     case removeSegments(WorkerKind, Incarnation)
-    /// Report that a slot's child is hung; it is killed.
-    case reportHang(slot: Int, Stall)
-    /// Report that a slot's child took too long to start, despite extending the limit by
-    /// `movedMilliseconds`; it is killed.
-    case reportLateStart(slot: Int, movedMilliseconds: Int)
-    /// Report that a slot is restarted after a delay.
-    case reportBackoff(slot: Int, milliseconds: Int)
-    /// Report that a child can't run with these settings.
-    case reportRefusal(slot: Int, code: Int32)
-    /// Report that a slot's child was killed but hasn't exited.
-    case reportUnkilled(slot: Int)
-    /// Report that the stack is draining.
-    case reportDrain
+    /// Report an event of the stack, or of a slot's child.
+    case report(SupervisorNote.Event, slot: Int? = nil)
     /// All children have exited: stop. Once, last.
     case finish(SupervisorEnd)
 }
@@ -251,7 +238,7 @@ extension SupervisorState {
             slots.allSatisfy({ $0.isExternal || $0.isWelcomed })
         else { return }
         wasReady = true
-        actions.append(.announceReady)
+        actions.append(.report(.ready))
     }
 
     mutating func ended(_ slot: Int, _ child: ChildEnd) {
@@ -285,7 +272,10 @@ extension SupervisorState {
             } else {
                 slots[slot].startMayTake(nil)
                 actions += [
-                    .reportLateStart(slot: slot, movedMilliseconds: limit.movedMilliseconds),
+                    .report(
+                        .startsTooLong(
+                            milliseconds: startMilliseconds,
+                            movedMilliseconds: limit.movedMilliseconds), slot: slot),
                     .signal(slot: slot, .kill),
                 ]
             }
@@ -306,7 +296,7 @@ extension SupervisorState {
             Self.refusals.contains(code)
         {
             slots[slot].life = .done
-            actions.append(.reportRefusal(slot: slot, code: code))
+            actions.append(.report(.refused(code: code), slot: slot))
             beginDrain(.refused(code))
         } else {
             restart(slot, child)
@@ -337,7 +327,7 @@ extension SupervisorState {
 
     private mutating func restart(_ slot: Int, _ child: ChildEnd) {
         let delay = slots[slot].end(child, at: now)
-        if delay > 0 { actions.append(.reportBackoff(slot: slot, milliseconds: delay)) }
+        if delay > 0 { actions.append(.report(.backingOff(milliseconds: delay), slot: slot)) }
         spawnDueSlots()
     }
 }
@@ -359,7 +349,7 @@ extension SupervisorState {
 
     mutating func beginDrain(_ end: SupervisorEnd) {
         self.end = end
-        actions.append(.reportDrain)
+        actions.append(.report(.draining))
         let until = now.adding(milliseconds: Self.drainMilliseconds)
         for slot in slots.indices where slots[slot].kind.isFront { slots[slot].stopWaiting() }
         guard frontsRun else { return drainStack(until: until) }
@@ -410,7 +400,7 @@ extension SupervisorState {
     /// Leaves the remaining processes to the kernel, which ends them as soon as it can.
     mutating func leaveUnkilled() {
         for slot in slots.indices where slots[slot].isRunning {
-            actions.append(.reportUnkilled(slot: slot))
+            actions.append(.report(.unkilled, slot: slot))
             slots[slot].life = .done
         }
     }

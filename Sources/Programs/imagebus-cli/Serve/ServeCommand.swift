@@ -108,7 +108,7 @@ enum ServeCommand {
             prepareReload: { listeners.reload() }
         ) { note in
             log.write(note.level, note.description, fields: [])
-            switch note {
+            switch note.event {
             case .ready: Terminal.out(readyLines(options, paths, sockets))
             // New connections are refused, so that clients try elsewhere.
             case .draining: for socket in sockets { socket.close() }
