@@ -115,7 +115,8 @@ extension OperatorCalls {
     /// the bytes are not an image, `limitExceeded` if there are too many, `arenaFull` if no tier
     /// accepted them, and `invalidRequest` for an invalid key, tag or extended data.
     public func put(
-        _ bytes: [UInt8], under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
+        _ bytes: some Sequence<UInt8>, under key: String, cache: String? = nil,
+        in tiers: CacheTypes = .all,
         tags: [String] = [], extendedData: ExtendedData? = nil
     ) async throws(ImageError) -> CacheTypes {
         var request = ImageRequest(url: "")

@@ -32,51 +32,6 @@ extension ImageResponse {
     public var data: Data? { bytes.map { Data($0) } }
 }
 
-// Images as `Data`. Each call copies the bytes once; otherwise see the methods of the same names
-// that accept arrays.
-extension ImagebusClient {
-    /// Begins a load of an image in memory; `request.url` must be empty.
-    public func load(
-        _ request: ImageRequest, uploading data: Data, group: GroupID? = nil,
-        wantsProgress: Bool = false, trace: TraceContext? = nil
-    ) -> LoadTask {
-        load(
-            request, uploading: Array(data), group: group, wantsProgress: wantsProgress,
-            trace: trace)
-    }
-
-    /// Begins a load of an image in memory and calls `completion` once with the result, on
-    /// `executor`.
-    @discardableResult
-    public func load(
-        _ request: ImageRequest, uploading data: Data, on executor: CallbackExecutor,
-        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
-    ) -> LoadTask {
-        load(request, uploading: Array(data), on: executor, completion: completion)
-    }
-
-    /// Loads an image in memory, blocking the calling thread, and returns the response.
-    public func loadAndWait(
-        _ request: ImageRequest, uploading data: Data, group: GroupID? = nil,
-        trace: TraceContext? = nil
-    ) throws(ImageError) -> ImageResponse {
-        try loadAndWait(request, uploading: Array(data), group: group, trace: trace)
-    }
-}
-
-extension OperatorCalls {
-    /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
-    /// now. Copies the bytes once.
-    public func put(
-        _ data: Data, under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
-        tags: [String] = [], extendedData: ExtendedData? = nil
-    ) async throws(ImageError) -> CacheTypes {
-        try await put(
-            Array(data), under: key, cache: cache, in: tiers, tags: tags,
-            extendedData: extendedData)
-    }
-}
-
 extension ImageRequest {
     /// Creates a request with default options from the absolute string of a URL. A relative URL
     /// without a base is refused when the request is loaded.

@@ -10,7 +10,7 @@ extension ImagebusClient {
     /// Identical bytes with identical steps share the same work and may be answered from a cache,
     /// under a key derived from a digest of the bytes. The limit is 64 MiB unless the coordinator
     /// is configured otherwise. The client holds the bytes until the load ends so that it can send
-    /// them again if the coordinator is replaced; the array is shared, not copied. Uploads of one
+    /// them again if the coordinator is replaced; an array is shared, not copied. Uploads of one
     /// client share a window and take turns. The request's deadline includes the time to send the
     /// bytes.
     ///
@@ -18,20 +18,21 @@ extension ImagebusClient {
     /// `limitExceeded` if there are too many bytes, `badImageData` if they are not an image, and
     /// `versionMismatch` if the coordinator is too old to accept uploads.
     public func load(
-        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        _ request: ImageRequest, uploading bytes: some Sequence<UInt8>, group: GroupID? = nil,
         wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         upload(
-            bytes, request, LoadOptions(group: group, wantsProgress: wantsProgress),
+            Array(bytes), request, LoadOptions(group: group, wantsProgress: wantsProgress),
             LogContext(trace: trace))
     }
 
     /// Loads an image in memory, blocking the calling thread, and returns the response. See
     /// `loadAndWait(_:group:)`.
     public func loadAndWait(
-        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        _ request: ImageRequest, uploading bytes: some Sequence<UInt8>, group: GroupID? = nil,
         trace: TraceContext? = nil
     ) throws(ImageError) -> ImageResponse {
+        let bytes = Array(bytes)
         if let refusal = Self.refusal(of: request, bytes) { throw refusal }
         return try run(request, LoadOptions(group: group), trace, uploading: bytes)
     }
@@ -42,13 +43,13 @@ extension ImagebusClient {
     /// `logContext` in their log entries about the load.
     @discardableResult
     public func load(
-        _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
+        _ request: ImageRequest, uploading bytes: some Sequence<UInt8>, group: GroupID? = nil,
         on executor: CallbackExecutor, httpClient: UInt64 = 0,
         logContext: LogContext = LogContext(),
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         upload(
-            bytes, request, LoadOptions(group: group, httpClient: httpClient), logContext,
+            Array(bytes), request, LoadOptions(group: group, httpClient: httpClient), logContext,
             LoadCallbacks(on: executor, completion: completion))
     }
 
