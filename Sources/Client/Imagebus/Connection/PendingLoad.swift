@@ -159,6 +159,9 @@ struct NumberedQueue<Element> {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The number assigned most recently.
+    var lastNumber: Int { nextNumber - 1 }
+
     /// The first element; `nil` if there is none.
     var first: Element? { head < places.count ? places[head].element : nil }
 
@@ -168,7 +171,7 @@ struct NumberedQueue<Element> {
         places.append((nextNumber, element))
         count += 1
         nextNumber += 1
-        return nextNumber - 1
+        return lastNumber
     }
 
     mutating func popFirst() -> Element? {

@@ -235,36 +235,36 @@ extension ImageResponse {
 
 /// A least-recently-used cache, limited by total cost and number of entries.
 struct CostedEntries<Key: Hashable, Value> {
-    private struct Node {
-        let key: Key
-        var value: Value
-        var cost: Int
-        /// The neighbors in order of use.
-        var later: Int?
-        var earlier: Int?
+    private final class Entry {
+        let value: Value
+        let cost: Int
+        /// Its number in the order of use.
+        var number: Int
+
+        init(_ value: Value, cost: Int, number: Int) {
+            (self.value, self.cost, self.number) = (value, cost, number)
+        }
     }
 
-    private var places: [Key: Int] = [:]
-    private var nodes: [Node?] = []
-    private var free: [Int] = []
-    private var newest: Int?
-    private var oldest: Int?
+    private var entries: [Key: Entry] = [:]
+    /// The keys in order of use, the least recently used first.
+    private var order = NumberedQueue<Key>()
     private(set) var cost = 0
     let costMax: Int
     let countMax: Int
 
-    var count: Int { places.count }
+    var count: Int { entries.count }
 
     init(costMax: Int, countMax: Int) { (self.costMax, self.countMax) = (costMax, countMax) }
 
     /// Returns the value for a key and marks it as the most recently used.
     mutating func use(_ key: Key) -> Value? {
-        guard let place = places[key], let value = nodes[place]?.value else { return nil }
-        if newest != place {
-            unlink(place)
-            link(place)
+        guard let entry = entries[key] else { return nil }
+        if entry.number != order.lastNumber {
+            order.remove(entry.number) { _ in true }
+            entry.number = order.append(key)
         }
-        return value
+        return entry.value
     }
 
     /// Stores a value under a key, replacing any previous one. Returns the number of other entries
@@ -273,66 +273,28 @@ struct CostedEntries<Key: Hashable, Value> {
         remove(key)
         guard cost >= 0, cost <= costMax, countMax > 0 else { return nil }
         var gone = 0
-        while let oldest, self.cost > costMax - cost || count >= countMax {
-            removeNode(oldest)
+        while let oldest = order.first, self.cost > costMax - cost || count >= countMax {
+            remove(oldest)
             gone += 1
         }
-        let place = free.popLast() ?? nodes.count
-        if place == nodes.count { nodes.append(nil) }
-        nodes[place] = Node(key: key, value: value, cost: cost)
-        places[key] = place
+        entries[key] = Entry(value, cost: cost, number: order.append(key))
         self.cost += cost
-        link(place)
         return gone
     }
 
-    /// Removes and returns the value for a key; `nil` if there is none.
-    @discardableResult
-    mutating func remove(_ key: Key) -> Value? { places[key].flatMap { removeNode($0) } }
+    mutating func remove(_ key: Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        order.remove(entry.number) { _ in true }
+        cost -= entry.cost
+    }
 
     /// Removes all entries that satisfy a predicate, and returns their number.
     @discardableResult
     mutating func remove(where isUnwanted: (Key, Value) -> Bool) -> Int {
-        var gone = 0
-        for (key, place) in places {
-            guard let node = nodes[place], isUnwanted(key, node.value) else { continue }
-            removeNode(place)
-            gone += 1
-        }
-        return gone
+        let unwanted = entries.filter { isUnwanted($0.key, $0.value.value) }.keys
+        for key in unwanted { remove(key) }
+        return unwanted.count
     }
 
     mutating func removeAll() { self = Self(costMax: costMax, countMax: countMax) }
-
-    @discardableResult
-    private mutating func removeNode(_ place: Int) -> Value? {
-        unlink(place)
-        guard let node = nodes[place] else { return nil }
-        nodes[place] = nil
-        places[node.key] = nil
-        cost -= node.cost
-        free.append(place)
-        return node.value
-    }
-
-    private mutating func link(_ place: Int) {
-        nodes[place]?.earlier = newest
-        nodes[place]?.later = nil
-        if let newest { nodes[newest]?.later = place } else { oldest = place }
-        newest = place
-    }
-
-    private mutating func unlink(_ place: Int) {
-        guard let node = nodes[place] else { return }
-        if let later = node.later {
-            nodes[later]?.earlier = node.earlier
-        } else {
-            newest = node.earlier
-        }
-        if let earlier = node.earlier {
-            nodes[earlier]?.later = node.later
-        } else {
-            oldest = node.later
-        }
-    }
 }
