@@ -275,12 +275,12 @@ import Testing
         )
         try other.wait()
         other.end()
-        let gate = Gate()
-        let seen = Seen()
+        let (waits, gate, seen) = (Gate(), Gate(), Seen())
         try withExtendedLifetime(first) {
             _ = try Thread(name: "second") {
-                try? second.wait()
+                try? second.wait { waits.open() }
                 seen.add(2)
+                waits.open()
                 second.end()
                 try? all.wait()
                 seen.add(3)
@@ -288,11 +288,7 @@ import Testing
             }
             try first.wait()
             // The second job waits, or wrongly runs before its turn.
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            var pause = PollingPause()
-            while turns.waitingCount == 0, seen.all.isEmpty, ContinuousClock.now < deadline {
-                pause.wait()
-            }
+            #expect(waits.wait())
             seen.add(1)
             first.end()
         }

@@ -181,46 +181,42 @@ extension StoredMetadata {
 /// Serializes modifications of the same key, or of all keys, in the order in which their jobs
 /// arrived, so that an earlier store can't restore a removed entry.
 final class CacheTurns: Sendable {
-    private struct Place {
-        let number: UInt64
-        /// `nil` for all keys.
-        let key: String?
-        var bell: Bell?
+    /// An event that happens once.
+    fileprivate final class Bell: Sendable {
+        let event: EventDescriptor
+        init() throws(Errno) { event = try EventDescriptor() }
     }
 
     private struct Line {
-        var places: [Place] = []
+        /// `nil` as key means all keys, `nil` as end that there was no descriptor for it.
+        var places: [(number: UInt64, key: String?, end: Bell?)] = []
         var last: UInt64 = 0
-
-        /// Whether no earlier turn affects the same key.
-        func isFirst(_ index: Int) -> Bool {
-            let key = places[index].key
-            return !places[..<index].contains { key == nil || $0.key == nil || $0.key == key }
-        }
-
-        func index(_ number: UInt64) -> Int? { places.firstIndex { $0.number == number } }
-    }
-
-    /// The event that a waiting thread polls.
-    private final class Bell: Sendable {
-        let event: EventDescriptor
-        init() throws(Errno) { event = try EventDescriptor() }
     }
 
     /// A place in the queue, held until `end` is called or the last reference is released.
     final class Turn: Sendable {
         private let turns: CacheTurns
         private let number: UInt64
+        /// The ends of the turns to wait for.
+        private let earlier: [Bell?]
 
-        fileprivate init(_ turns: CacheTurns, _ number: UInt64) {
-            (self.turns, self.number) = (turns, number)
+        fileprivate init(_ turns: CacheTurns, _ number: UInt64, after earlier: [Bell?]) {
+            (self.turns, self.number, self.earlier) = (turns, number, earlier)
         }
 
         deinit { end() }
 
         /// Waits for earlier turns to end. Calls `check` at intervals and rethrows its error, so
         /// that canceled jobs stop waiting.
-        func wait(_ check: () throws -> Void = {}) throws { try turns.wait(number, check) }
+        func wait(_ check: () throws -> Void = {}) throws {
+            let milliseconds = 100
+            for bell in earlier {
+                guard let bell else { throw Errno.noMemory }
+                while try !bell.event.descriptor.wait(for: .readable, milliseconds: milliseconds) {
+                    try check()
+                }
+            }
+        }
 
         /// Ends the turn and wakes those waiting for it.
         func end() { turns.leave(number) }
@@ -230,47 +226,21 @@ final class CacheTurns: Sendable {
 
     /// Returns the next turn for a key, or for all keys if `key` is `nil`.
     func enqueue(_ key: String?) -> Turn {
-        let number = line.withLock { line in
+        let end = try? Bell()
+        return line.withLock { line in
+            let earlier = line.places.filter { key == nil || $0.key == nil || $0.key == key }
             line.last += 1
-            line.places.append(Place(number: line.last, key: key))
-            return line.last
+            line.places.append((line.last, key, end))
+            return Turn(self, line.last, after: earlier.map(\.end))
         }
-        return Turn(self, number)
     }
-
-    /// The number of waiting turns.
-    var waitingCount: Int {
-        line.withLock { line in line.places.count { $0.bell != nil } }
-    }
-
-    private func wait(_ number: UInt64, _ check: () throws -> Void) throws {
-        if line.withLock({ line in line.index(number).map(line.isFirst) ?? true }) { return }
-        let bell = try Bell()
-        let isFirst = line.withLock { line in
-            guard let index = line.index(number), !line.isFirst(index) else { return true }
-            line.places[index].bell = bell
-            return false
-        }
-        // This never becomes false again, because only earlier turns matter.
-        guard !isFirst else { return }
-        let pause = Self.checkMilliseconds
-        while try !bell.event.descriptor.wait(for: .readable, milliseconds: pause) { try check() }
-    }
-
-    /// The interval at which a waiting turn calls `check`, in milliseconds.
-    private static let checkMilliseconds = 100
 
     private func leave(_ number: UInt64) {
-        let bells = line.withLock { line in
-            if let index = line.index(number) { line.places.remove(at: index) }
-            var bells: [Bell] = []
-            for index in line.places.indices where line.isFirst(index) {
-                if let bell = line.places[index].bell { bells.append(bell) }
-                line.places[index].bell = nil
-            }
-            return bells
+        let end: Bell? = line.withLock { line in
+            let index = line.places.firstIndex { $0.number == number }
+            return index.flatMap { line.places.remove(at: $0).end }
         }
-        for bell in bells { bell.event.signal() }
+        end?.event.signal()
     }
 }
 
