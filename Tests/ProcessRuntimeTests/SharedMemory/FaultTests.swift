@@ -66,30 +66,13 @@ import Testing
         }
     }
 
-    @Test func everyFaultThatIsSentIsWrittenDownAndEndsTheProcess() async throws {
+    @Test(arguments: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS])
+    func everyFaultThatIsSentIsWrittenDownAndEndsTheProcess(signal: Int32) async throws {
         try await withFolder {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { try Self.hold { send(SIGSEGV) } }
-            #expect(record(signal: SIGSEGV))
-        }
-        try await withFolder {
-            await #expect(processExitsWith: .signal(SIGBUS)) { try Self.hold { send(SIGBUS) } }
-            #expect(record(signal: SIGBUS))
-        }
-        try await withFolder {
-            await #expect(processExitsWith: .signal(SIGILL)) { try Self.hold { send(SIGILL) } }
-            #expect(record(signal: SIGILL))
-        }
-        try await withFolder {
-            await #expect(processExitsWith: .signal(SIGFPE)) { try Self.hold { send(SIGFPE) } }
-            #expect(record(signal: SIGFPE))
-        }
-        try await withFolder {
-            await #expect(processExitsWith: .signal(SIGTRAP)) { try Self.hold { send(SIGTRAP) } }
-            #expect(record(signal: SIGTRAP))
-        }
-        try await withFolder {
-            await #expect(processExitsWith: .signal(SIGSYS)) { try Self.hold { send(SIGSYS) } }
-            #expect(record(signal: SIGSYS))
+            await #expect(processExitsWith: .signal(signal)) { [signal = signal as Int32] in
+                try Self.hold { send(signal) }
+            }
+            #expect(record(signal: signal))
         }
     }
 

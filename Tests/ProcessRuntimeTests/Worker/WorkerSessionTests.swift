@@ -16,10 +16,11 @@ private func outcome(_ number: UInt64) -> JobOutcome {
     JobOutcome(id: JobID(number), attempt: 1, result: .miss, workMicroseconds: 1)
 }
 
-private func ready() -> WorkerSession {
+private func ready(holding jobs: UInt64...) -> WorkerSession {
     var session = WorkerSession()
     _ = session.linkUp()
     _ = session.received(welcome)
+    for number in jobs { _ = session.received(.job(job(number))) }
     return session
 }
 
@@ -52,8 +53,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func aLostConnectionAbandonsWhatIsHeldAndItsOutcomesAreDiscarded() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.linkDown() == [.abandonEverything])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
         #expect(session.linkUp() == [.sendHello])
@@ -72,8 +72,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func aStrangeCoordinatorIsIntroducedToAgain() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.received(.helloRequired) == [.abandonEverything, .sendHello])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
@@ -88,8 +87,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func onlyAHeldJobIsCancelled() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.received(.cancelJob(JobID(1))) == [.cancel(JobID(1))])
         _ = session.finished(outcome(1))
         #expect(session.received(.cancelJob(JobID(1))) == [], "it has been answered")
@@ -103,8 +101,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func drainingEndsAfterTheLastOutcomeAndTheFlush() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.received(.drain) == [.sendGoodbye(.drained)])
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1)), .flush])
         #expect(session.flushed() == [.end(.drained)])
@@ -117,8 +114,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func theSecondSignalEndsNow() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.terminated() == [.sendGoodbye(.terminated)])
         #expect(session.terminated() == [.sendGoodbye(.terminated), .end(.terminated)])
         #expect(session.terminated() == [])
@@ -131,8 +127,7 @@ private func ready() -> WorkerSession {
     }
 
     @Test func nativeCodeThatHeedsNothingEndsTheProcess() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(
             session.gaveUpOnNativeCode() == [.sendGoodbye(.cancelledHard), .end(.cancelledHard)])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
@@ -170,8 +165,7 @@ private func ready() -> WorkerSession {
     /// Two hellos on one connection: the coordinator has reassigned the jobs of the first session
     /// to the second one as new attempts, and this process has not noticed.
     @Test func aSecondWelcomeIsAnotherSession() {
-        var session = ready()
-        _ = session.received(.job(job(1)))
+        var session = ready(holding: 1)
         #expect(session.received(welcome) == [.abandonEverything, .announceEverything])
         #expect(session.heldCount == 0)
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
@@ -186,8 +180,7 @@ private func ready() -> WorkerSession {
             { $0.received(welcome) },
         ]
         for (number, change) in changes.enumerated() {
-            var session = ready()
-            for held in [1, 2, 3] as [UInt64] { _ = session.received(.job(job(held))) }
+            var session = ready(holding: 1, 2, 3)
             let actions = change(&session)
             #expect(actions.contains(.abandonEverything), "change \(number)")
             #expect(session.heldCount == 0, "change \(number)")
