@@ -94,10 +94,8 @@ public struct EventSource: Hashable, Sendable {
     let index: Int
 }
 
-/// The ready sources of a turn, in the order in which they were added.
-///
-/// A bit set, so that turns don't allocate.
-public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
+/// The ready sources of a turn: a bit set, so that turns don't allocate.
+public struct ReadySources: Hashable, Sendable {
     var bits: UInt64 = 0
 
     /// Returns whether this source is ready.
@@ -108,14 +106,6 @@ public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
     /// Whether no source is ready, because of a deadline or a signal.
     public var isEmpty: Bool {
         bits == 0
-    }
-
-    /// Returns the next ready source.
-    public mutating func next() -> EventSource? {
-        guard bits != 0 else { return nil }
-        let index = bits.trailingZeroBitCount
-        bits &= bits - 1
-        return EventSource(index: index)
     }
 
     /// Removes a source and returns whether it was ready.

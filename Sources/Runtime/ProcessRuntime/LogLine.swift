@@ -38,12 +38,12 @@ struct LogLine {
             bytes.append(UInt8(ascii: " "))
             append(key)
             bytes.append(UInt8(ascii: "="))
-            addText(value)
+            add(value)
         case .json:
             bytes.append(UInt8(ascii: ","))
             quote(key)
             bytes.append(UInt8(ascii: ":"))
-            addJSON(value)
+            add(value)
         }
         if bytes.count > Self.lineBytesMax - 2 { bytes.removeSubrange(before...) }
     }
@@ -53,23 +53,16 @@ struct LogLine {
         append("\n")
     }
 
-    private mutating func addText(_ value: LogValue) {
+    private mutating func add(_ value: LogValue) {
         switch value {
-        case .string(let text) where Self.isPlain(text): append(text)
+        case .string(let text) where format == .text && Self.isPlain(text): append(text)
         case .string(let text): quote(text)
         case .integer(let number): append(number.description)
         case .milliseconds(let microseconds): addThousandths(microseconds)
+        // JSON can't represent infinity or NaN.
+        case .double(let number) where format == .json && !number.isFinite: quote("\(number)")
         case .double(let number): append("\(number)")
         case .bool(let flag): append("\(flag)")
-        }
-    }
-
-    private mutating func addJSON(_ value: LogValue) {
-        switch value {
-        // JSON can't represent infinity or NaN.
-        case .double(let number) where !number.isFinite: quote("\(number)")
-        case .string(let text): quote(text)
-        default: addText(value)
         }
     }
 

@@ -80,7 +80,9 @@ package final class Supervisor {
             if let health, ready.contains(health.number) {
                 health.answer(state.healthLine(withoutSession: slotsWithoutSession))
             }
-            if isInit { _ = try OrphanReaper.reap(except: processIDs) }
+            if isInit {
+                _ = try OrphanReaper.reap(except: Set(children.values.map(\.process.processID)))
+            }
         }
     }
 
@@ -118,8 +120,6 @@ package final class Supervisor {
         else { return nil }
         return (directory.paths.controlDirectory(pool), life)
     }
-
-    private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
 
     /// Collects heartbeats: from the control segments of workers, from the status answers of the
     /// coordinator, and from the reports of front ends and external programs.

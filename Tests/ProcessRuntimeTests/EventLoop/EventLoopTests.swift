@@ -49,7 +49,7 @@ import ZeroMQ
         let sources = [first, second, third].map { $0.descriptor }.map { loop.add(descriptor: $0) }
         #expect(third.post(3) && first.post(1))
         let turn = try loop.wait(until: nil)
-        #expect(Array(turn.ready) == [sources[0], sources[2]])
+        #expect(sources.map { turn.ready.contains($0) } == [true, false, true])
         #expect(!turn.ready.contains(sources[1]))
     }
 

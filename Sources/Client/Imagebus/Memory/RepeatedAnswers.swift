@@ -36,14 +36,9 @@ final class RepeatedAnswers: Sendable {
     func response(to request: ImageRequest) -> ImageResponse? {
         guard hasAnswers, let answer = state.withLock({ $0.answers.answer(to: request) })
         else { return nil }
-        return answer.repeated(copies) ?? forget(answer)
-    }
-
-    private func forget(_ answer: RememberedAnswer) -> ImageResponse? {
-        change { state in
-            // Another thread may have stored a newer answer.
-            state.answers.remove(answer)
-        }
+        if let response = answer.repeated(copies) { return response }
+        // Another thread may have stored a newer answer.
+        change { $0.answers.remove(answer) }
         return nil
     }
 

@@ -71,7 +71,9 @@ public final class Arena: SharingSpace {
 
     /// Returns the segments created and unlinked since the last call. They must be announced before
     /// any reference to them.
-    public func drainAnnouncements() -> SegmentChanges { state.withLock { $0.drainChanges() } }
+    public func drainAnnouncements() -> SegmentChanges {
+        state.withLock { exchange(&$0.changes, with: SegmentChanges()) }
+    }
 
     /// Returns all current segments, to announce them to a new coordinator.
     public func allSegments() -> [SegmentAnnouncement] { state.withLock { $0.allSegments() } }
@@ -165,7 +167,7 @@ struct ArenaState: ~Copyable {
     /// Starts at a random value, so that leftover bytes can't be mistaken for a header
     /// (`BlockHeader`).
     private var nextBlock = Random.uint64() >> 1 | 1
-    private var changes = SegmentChanges()
+    fileprivate var changes = SegmentChanges()
 
     init(
         directory: consuming FileDescriptor, name: ArenaName, incarnation: Incarnation,
@@ -288,11 +290,11 @@ struct ArenaState: ~Copyable {
 
     private mutating func keepSpare(_ number: UInt32) {
         spare.append(number)
-        while spareBytes > limits.spareBytesMax, let oldest = spare.first { unlink(oldest) }
-    }
-
-    private var spareBytes: Int {
-        spare.reduce(0) { $0 + (segments[$1]?.byteCount ?? 0) }
+        while let oldest = spare.first,
+            spare.reduce(0, { $0 + (segments[$1]?.byteCount ?? 0) }) > limits.spareBytesMax
+        {
+            unlink(oldest)
+        }
     }
 
     // MARK: - Files
@@ -348,11 +350,6 @@ struct ArenaState: ~Copyable {
 
     private func announcement(_ segment: Segment) -> SegmentAnnouncement {
         SegmentAnnouncement(arena: name, number: segment.number, size: UInt64(segment.byteCount))
-    }
-
-    mutating func drainChanges() -> SegmentChanges {
-        defer { changes = SegmentChanges() }
-        return changes
     }
 
     func allSegments() -> [SegmentAnnouncement] {
