@@ -86,7 +86,7 @@ final class LoopBench {
         defer { pthread_sigmask(SIG_SETMASK, &mask, nil) }
         let bootstrap = try Bootstrap(program: "imagebus-test", arguments)
         let loop = try WorkerLoop(
-            kind: .decode, pool: PoolName(.decode), bootstrap: bootstrap,
+            pool: PoolName(.decode), bootstrap: bootstrap,
             machine: WorkerMachine(executor: executor, arenas: []), reporter: executor.reporter,
             memory: nil, policy: policy, trust: standing)
         self.loop = loop

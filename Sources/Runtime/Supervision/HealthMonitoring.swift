@@ -133,7 +133,6 @@ struct ProcessorWaits {
 ///
 /// Any answer counts as alive, including that all sessions are in use or that the version differs.
 final class CoordinatorPing {
-    private let context: Context
     private var connection: BusConnection
     private var encoder = MessageEncoder()
     private var decoder = MessageDecoder()
@@ -149,11 +148,9 @@ final class CoordinatorPing {
     /// Connects in the background.
     init(adminEndpoint: String, secret: ListenerSecret?) throws {
         self.secret = secret
-        let context = try Context()
         connection = try BusConnection(
-            to: try Endpoint(parsing: adminEndpoint), in: context,
+            to: try Endpoint(parsing: adminEndpoint), in: try Context(),
             frameBytesMax: MessageLimits.frontFrameBytesMax)
-        self.context = context
     }
 
     /// Reads the answers since the last call and sends the next request.

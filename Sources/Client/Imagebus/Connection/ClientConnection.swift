@@ -10,7 +10,6 @@ import ZeroMQ
 struct ClientConnection: ~Copyable {
     let commands: CommandQueue
     let executor: ConnectionExecutor
-    let context: Context
     var loop: EventLoop
     let sources: (monitor: EventSource, bus: EventSource, mailbox: EventSource)
     var connection: BusConnection
@@ -68,22 +67,17 @@ struct ClientConnection: ~Copyable {
         _ configuration: ClientConfiguration, _ commands: CommandQueue,
         _ executor: ConnectionExecutor, _ answers: RepeatedAnswers, _ copies: BufferPool
     ) throws {
-        let context = try Context()
-        let endpoint = try Endpoint(path: configuration.endpoint)
         let connection = try BusConnection(
-            to: endpoint, in: context, frameBytesMax: MessageLimits.frontFrameBytesMax,
-            servers: configuration.servers)
+            to: try Endpoint(path: configuration.endpoint), in: try Context(),
+            frameBytesMax: MessageLimits.frontFrameBytesMax, servers: configuration.servers)
         var loop = EventLoop(sourcesMax: 3)
         sources = (
             loop.add(connection.monitor.socket), loop.add(connection.socket),
             loop.add(descriptor: commands.queue.descriptor)
         )
         self.loop = loop
-        self.answers = answers
-        self.copies = copies
-        self.commands = commands
-        self.executor = executor
-        self.context = context
+        (self.answers, self.copies) = (answers, copies)
+        (self.commands, self.executor) = (commands, executor)
         self.connection = connection
         results = ResultReader(resultsDirectory: configuration.resultsDirectory)
         self.configuration = configuration

@@ -7,21 +7,16 @@ import ZeroMQ
 ///
 /// The same for all four kinds, which differ only in their executor.
 public struct WorkerLoop: ~Copyable {
-    let kind: WorkerKind
     let pool: PoolName
     let trust: WorkerTrust
     var bootstrap: Bootstrap
-    let executor: any JobExecutor
-    let arenas: [Arena]
-    let sandbox: SandboxLayers
-    let capabilities: WorkerCapabilities
+    private let machine: WorkerMachine
     let reporter: WorkerReporter
     let memory: ProcessMemoryGauge?
     let policy: WorkerPolicy
 
     var control: ControlSegment?
 
-    let context: Context
     var connection: BusConnection
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
@@ -57,27 +52,17 @@ public struct WorkerLoop: ~Copyable {
 
     /// Connects to the listener of its pool.
     public init(
-        kind: WorkerKind, pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
+        pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
         reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
-        policy: WorkerPolicy = WorkerPolicy(),
-        trust: WorkerTrust = .own
+        policy: WorkerPolicy, trust: WorkerTrust
     ) throws {
-        let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(pool))
-        let context = try Context()
         connection = try BusConnection(
-            to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
-        self.kind = kind
-        self.pool = pool
-        self.trust = trust
+            to: try Endpoint(parsing: bootstrap.paths.backEndpoint(pool)), in: try Context(),
+            frameBytesMax: MessageLimits.backFrameBytesMax)
+        (self.pool, self.trust, self.policy) = (pool, trust, policy)
+        (self.machine, self.reporter) = (machine, reporter)
         self.bootstrap = bootstrap
-        executor = machine.executor
-        arenas = machine.arenas
-        sandbox = machine.sandbox
-        capabilities = machine.capabilities
-        self.reporter = reporter
         self.memory = memory
-        self.policy = policy
-        self.context = context
         switch trust {
         case .own: control = Self.control(pool, self.bootstrap)
         case .external: control = nil
@@ -101,6 +86,8 @@ public struct WorkerLoop: ~Copyable {
             return nil
         }
     }
+
+    var executor: any JobExecutor { machine.executor }
 
     /// Whether the executor has unfinished jobs. After `run`, threads may still execute abandoned
     /// work, so the resources that they use must not be freed.
@@ -126,7 +113,7 @@ public struct WorkerLoop: ~Copyable {
             }
             try sendOutbox(at: turn.wokenAt)
         }
-        for arena in arenas { arena.unlinkAll() }
+        for arena in machine.arenas { arena.unlinkAll() }
         return exitStatus ?? 0
     }
 
@@ -337,7 +324,8 @@ extension WorkerLoop {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: version, credit: executor.credit,
-            sandbox: sandbox, secret: secret, capabilities: capabilities, takesReleases: true)
+            sandbox: machine.sandbox, secret: secret, capabilities: machine.capabilities,
+            takesReleases: true)
         outbox.append(.hello(hello))
     }
 
@@ -355,7 +343,7 @@ extension WorkerLoop {
 
     /// Segments come first, because references may only follow their announcement.
     private mutating func announceEverything() {
-        for arena in arenas {
+        for arena in machine.arenas {
             _ = arena.drainAnnouncements()
             announce(opened: arena.allSegments())
         }
@@ -386,7 +374,7 @@ extension WorkerLoop {
 
     /// Queues a message after the announcements of all segments that it may refer to.
     mutating func send(_ message: WorkerMessage) {
-        for arena in arenas {
+        for arena in machine.arenas {
             let changes = arena.drainAnnouncements()
             announce(opened: changes.opened)
             announce(closed: changes.closed)

@@ -47,7 +47,7 @@ public enum WorkerProgram {
         let bootstrap = try Bootstrap(program: program, arguments, beats: !isOwn)
         let reporter = try WorkerReporter()
         let parts = WorkerParts(
-            kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
+            place: place, arguments: arguments, paths: bootstrap.paths,
             incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
         // Building the machine may close the file system for further opens.
         var memory: ProcessMemoryGauge?
@@ -56,8 +56,8 @@ public enum WorkerProgram {
         // On every exit path, since no supervisor removes the segments of external programs.
         defer { if !isOwn { for arena in machine.arenas { arena.unlinkAll() } } }
         var loop = try WorkerLoop(
-            kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
-            reporter: reporter, memory: memory, policy: policy, trust: trust)
+            pool: place.pool, bootstrap: bootstrap, machine: machine, reporter: reporter,
+            memory: memory, policy: policy, trust: trust)
         let status = try loop.run()
         return (status, loop.isWorking)
     }
@@ -65,8 +65,6 @@ public enum WorkerProgram {
 
 /// The parts from which a worker's machine is built.
 public struct WorkerParts: Sendable {
-    /// The kind of the worker.
-    public let kind: WorkerKind
     /// The worker's pool, and the pools whose segments it reads.
     public let place: WorkerPlace
     /// The arguments of the program.

@@ -65,9 +65,6 @@ struct WorkerSession {
     /// Whether goodbye was sent and the session hasn't ended.
     var isLeaving: Bool { if case .leaving = state { true } else { false } }
 
-    /// The number of jobs without an outcome.
-    var heldCount: Int { held.count }
-
     /// The only held job and its attempt; `nil` for none or several.
     var onlyJob: (job: JobID, attempt: UInt32)? {
         held.count == 1 ? held.first.map { ($0.key, $0.value) } : nil
