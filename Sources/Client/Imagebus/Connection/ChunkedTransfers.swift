@@ -327,8 +327,12 @@ struct IncomingChunks {
     /// Returns the bytes of an image once its reply has arrived. Throws `protocolViolation` if
     /// their number differs from `count`.
     mutating func finish(_ token: Token, count: UInt64) throws(ImageError) -> [UInt8] {
-        let assembly = assemblies.removeValue(forKey: token) ?? ChunkAssembly()
-        return try assembly.finished(count: count)
+        let bytes = assemblies.removeValue(forKey: token)?.bytes ?? []
+        guard UInt64(bytes.count) == count else {
+            throw ImageError(
+                .protocolViolation, "\(bytes.count) bytes arrived in chunks instead of \(count)")
+        }
+        return bytes
     }
 
     /// Discards what has been received for a load.
@@ -371,16 +375,6 @@ struct ChunkAssembly {
         }
         grow(by: chunk.bytes.count)
         bytes.append(contentsOf: chunk.bytes)
-    }
-
-    /// Returns all bytes once the reply has announced their number. Throws `protocolViolation` if
-    /// the numbers differ.
-    func finished(count: UInt64) throws(ImageError) -> [UInt8] {
-        guard UInt64(bytes.count) == count else {
-            throw ImageError(
-                .protocolViolation, "\(bytes.count) bytes arrived in chunks instead of \(count)")
-        }
-        return bytes
     }
 
     /// Doubles the allocation, but never beyond the announced total.

@@ -281,7 +281,7 @@ struct ArenaState: ~Copyable {
 
     /// Returns the smallest spare segment that holds `size` without wasting more than half of it.
     private mutating func removeSpare(_ size: Int) -> UInt32? {
-        let fitting = spare.compactMap { segments[$0] }
+        let fitting = spare.lazy.compactMap { [segments] in segments[$0] }
             .filter { (size...size * 2).contains($0.byteCount) }
         guard let best = fitting.min(by: { $0.byteCount < $1.byteCount }) else { return nil }
         spare.removeAll { $0 == best.number }
