@@ -112,12 +112,8 @@ enum SharedMemoryRoot {
     private static func name(
         of directory: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> String {
-        do throws(Errno) {
-            let status = try directory.descriptor.status()
-            return "\(String(status.device, radix: 16))-\(String(status.inode, radix: 16))"
-        } catch {
-            throw .system(directory.path, error)
-        }
+        let status = try directory.status()
+        return "\(String(status.device, radix: 16))-\(String(status.inode, radix: 16))"
     }
 
     private static func writeSegmentsFile(

@@ -8,9 +8,22 @@ struct VerifiedDirectory: ~Copyable {
 
     typealias Rule = DirectoryRule
 
-    private init(path: String, descriptor: consuming FileDescriptor) {
+    private init(
+        _ path: String, _ descriptor: consuming FileDescriptor, _ rule: Rule
+    ) throws(RuntimeDirectoryError) {
         self.path = path
         self.descriptor = descriptor
+        switch rule.fault(in: try status()) {
+        case nil: return
+        case .notDirectory: throw .notDirectory(path)
+        case .wrongOwner(let owner):
+            throw .wrongOwner(path, owner: owner, expected: CurrentProcess.userID)
+        case .wrongMode(let mode): throw .wrongMode(path, mode: mode)
+        }
+    }
+
+    borrowing func status() throws(RuntimeDirectoryError) -> FileStatus {
+        do throws(Errno) { return try descriptor.status() } catch { throw .system(path, error) }
     }
 
     /// Opens a path, creating it and its parents if they are missing.
@@ -21,8 +34,7 @@ struct VerifiedDirectory: ~Copyable {
             _ = try explaining(parent) { () throws(Errno) in try make(parent) }
         }
         let directory = try explaining(path) { () throws(Errno) in try openMaking(path) }
-        try verify(path, directory, rule)
-        return VerifiedDirectory(path: path, descriptor: directory)
+        return try VerifiedDirectory(path, directory, rule)
     }
 
     /// Opens a subdirectory, creating it if it is missing.
@@ -36,8 +48,7 @@ struct VerifiedDirectory: ~Copyable {
         } catch {
             throw Self.explained(error, path)
         }
-        try Self.verify(path, directory, rule)
-        return VerifiedDirectory(path: path, descriptor: directory)
+        return try VerifiedDirectory(path, directory, rule)
     }
 
     /// Opens the directory of a pool's control segments in this socket directory, creating it if it
@@ -46,20 +57,16 @@ struct VerifiedDirectory: ~Copyable {
     /// It is owned by the coordinator's user, and its group contains the workers: each may add
     /// files and remove its own. They can do neither in the parent directory.
     borrowing func controlDirectory() throws(RuntimeDirectoryError) -> VerifiedDirectory {
-        let owner: UInt32
-        do throws(Errno) { owner = try descriptor.status().userID } catch {
-            throw .system(path, error)
+        let control = try directory(RuntimePaths.controlName, .shared(by: try status().userID))
+        let status = try control.status()
+        // Also repairs the mode if an earlier start was interrupted between creating it and setting
+        // the mode.
+        guard status.userID == CurrentProcess.userID, status.mode & 0o1777 != 0o1770 else {
+            return control
         }
-        let control = try directory(RuntimePaths.controlName, .shared(by: owner))
         do throws(Errno) {
-            let status = try control.descriptor.status()
-            // Also repairs the mode if an earlier start was interrupted between creating it and
-            // setting the mode.
-            if status.userID == CurrentProcess.userID, status.mode & 0o1777 != 0o1770 {
-                // No setgid bit: files there don't need it, and services may not be permitted to
-                // set it.
-                try control.descriptor.setMode(0o1770)
-            }
+            // No setgid bit: files there don't need it, and services may not be permitted to set it.
+            try control.descriptor.setMode(0o1770)
         } catch {
             throw .system(control.path, error)
         }
@@ -91,20 +98,6 @@ struct VerifiedDirectory: ~Copyable {
             return true
         } catch .fileExists {
             return false
-        }
-    }
-
-    private static func verify(
-        _ path: String, _ directory: borrowing FileDescriptor, _ rule: Rule
-    ) throws(RuntimeDirectoryError) {
-        let status: FileStatus
-        do throws(Errno) { status = try directory.status() } catch { throw .system(path, error) }
-        switch rule.fault(in: status) {
-        case nil: return
-        case .notDirectory: throw .notDirectory(path)
-        case .wrongOwner(let owner):
-            throw .wrongOwner(path, owner: owner, expected: CurrentProcess.userID)
-        case .wrongMode(let mode): throw .wrongMode(path, mode: mode)
         }
     }
 
