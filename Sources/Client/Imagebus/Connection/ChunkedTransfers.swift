@@ -144,6 +144,7 @@ struct UploadQueue {
 
     /// Removes an upload whose load has ended.
     mutating func drop(_ token: Token) {
+        guard uploads[token] != nil else { return }
         _ = stop(token)
         uploads[token] = nil
     }
