@@ -62,7 +62,7 @@ final class SupervisedChild {
 }
 
 /// The reading end of a pipe to which one child writes. Confined to one thread.
-final class ChildPipe {
+class ChildPipe {
     /// nil after the child has closed its end, or after `close`.
     private var readEnd: FileDescriptor?
 
@@ -96,50 +96,41 @@ final class ChildPipe {
 }
 
 /// The supervisor's end of the pipe on which a child reports its startup stage.
-final class ReadyPipeReader {
-    /// Closed after the child has written invalid data.
-    private let pipe: ChildPipe
+final class ReadyPipeReader: ChildPipe {
     private var line: [UInt8] = []
 
     /// More than a correct child writes per turn; the rest is read in the next turn.
     private static let readMax = 256
 
-    /// Takes ownership of the reading end.
-    init(_ readEnd: consuming FileDescriptor) throws(Errno) {
-        pipe = try ChildPipe(readEnd)
-    }
-
-    /// The descriptor to poll, while the pipe is open.
-    var number: Int32? { pipe.number }
-
-    private var isOpen: Bool { number != nil }
-
-    /// Returns the reports since the last call.
+    /// Returns the reports since the last call. Closes the pipe if the child has written invalid
+    /// data.
     func drain() -> [Heartbeat] {
-        guard isOpen else { return [] }
+        guard number != nil else { return [] }
         var heartbeats: [Heartbeat] = []
-        for byte in pipe.read(upTo: Self.readMax) where isOpen { parse(byte, into: &heartbeats) }
+        for byte in read(upTo: Self.readMax) {
+            parse(byte, into: &heartbeats)
+            if number == nil { break }
+        }
         return heartbeats
     }
 
     private func parse(_ byte: UInt8, into heartbeats: inout [Heartbeat]) {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
-            if line.count > Heartbeat.lineBytesMax { pipe.close() }
+            if line.count > Heartbeat.lineBytesMax { close() }
             return
         }
         if let sign = Heartbeat(line: String(decoding: line, as: UTF8.self)) {
             heartbeats.append(sign)
         } else {
-            pipe.close()
+            close()
         }
         line = []
     }
 }
 
 /// The pipe to which the native libraries of a child write.
-final class OutputPipe {
-    private let pipe: ChildPipe
+final class OutputPipe: ChildPipe {
     private var lines = NativeLines()
     private var isPaused = false
 
@@ -148,14 +139,9 @@ final class OutputPipe {
     /// The number of reads after a child has exited: the capacity of a pipe.
     private static let readsAtEnd = 4
 
-    /// Takes ownership of the reading end.
-    init(_ readEnd: consuming FileDescriptor) throws(Errno) {
-        pipe = try ChildPipe(readEnd)
-    }
-
     /// The descriptor to poll, while the pipe is open. nil while the budget is exhausted: the pipe
     /// then fills up at no cost to either side.
-    var number: Int32? { isPaused ? nil : pipe.number }
+    override var number: Int32? { isPaused ? nil : super.number }
 
     /// Resumes polling; called about once a second.
     func resume() { isPaused = false }
@@ -165,10 +151,10 @@ final class OutputPipe {
     func readLines(isOver: Bool, at nanoseconds: UInt64) -> [String] {
         var read: [String] = []
         for _ in 0..<(isOver ? Self.readsAtEnd : 1) {
-            read += lines.append(pipe.read(upTo: Self.readMax), at: nanoseconds)
+            read += lines.append(self.read(upTo: Self.readMax), at: nanoseconds)
         }
         isPaused = lines.isSpent
-        if isOver || pipe.number == nil { read += lines.end(at: nanoseconds) }
+        if isOver || super.number == nil { read += lines.end(at: nanoseconds) }
         return read
     }
 }
