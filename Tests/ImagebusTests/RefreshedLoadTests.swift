@@ -5,10 +5,10 @@ import Testing
 
 /// One or two responses of one load.
 @Suite struct RefreshedLoadTests {
-    private func task() throws -> LoadTask {
-        LoadTask(
-            token: Token(Identifier128(high: 1, low: 2)), commands: try CommandQueue(commandsMax: 8)
-        )
+    private let task: LoadTask
+
+    init() throws {
+        task = LoadTask(token: token(1), commands: try CommandQueue(commandsMax: 8))
     }
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {
@@ -17,14 +17,13 @@ import Testing
         return response
     }
 
-    private func bytes(_ task: LoadTask) async throws -> [UInt8] {
+    private func bytes() async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await response in task.responses { bytes += response.bytes?.array ?? [] }
         return bytes
     }
 
     @Test func theCachedImageComesBeforeTheEnd() async throws {
-        let task = try task()
         var responses = task.responses.makeAsyncIterator()
         task.receivedCached(response(1))
         #expect(try await responses.next(isolation: nil)?.bytes?.array == [1])
@@ -36,22 +35,19 @@ import Testing
     }
 
     @Test func anUnmodifiedImageComesOnce() async throws {
-        let task = try task()
         task.receivedCached(response(1))
         task.finish(.success(try #require(task.unmodified)))
-        #expect(try await bytes(task) == [1])
+        #expect(try await bytes() == [1])
         #expect(try await task.response.bytes?.array == [1])
     }
 
     @Test func aPlainLoadHasOneResponse() async throws {
-        let task = try task()
         task.finish(.success(response(1)))
-        #expect(try await bytes(task) == [1])
+        #expect(try await bytes() == [1])
         #expect(task.cachedResponse == nil)
     }
 
     @Test func aFailureLeavesTheCachedImage() async throws {
-        let task = try task()
         task.receivedCached(response(1))
         task.finish(.failure(ImageError(.timedOut, "late")))
         var responses = task.responses.makeAsyncIterator()
@@ -62,19 +58,17 @@ import Testing
 
     /// The next coordinator has the cached image too, or its replacement.
     @Test func theCachedImageOfANextCoordinatorIsNotToldTwice() async throws {
-        let task = try task()
         task.receivedCached(response(1))
         task.receivedCached(response(1))
         #expect(task.unmodified?.isRefreshed == false)
         task.receivedCached(response(2))
         #expect(task.cachedResponse?.bytes?.array == [1])
         task.finish(.success(try #require(task.unmodified)))
-        #expect(try await bytes(task) == [1, 2])
+        #expect(try await bytes() == [1, 2])
     }
 
     /// The same for listeners to events.
     @Test func eventsHaveTheCachedImageOfTheFirstCoordinatorOnly() async throws {
-        let task = try task()
         let events = task.events
         task.receivedCached(response(1))
         task.receivedCached(response(1))

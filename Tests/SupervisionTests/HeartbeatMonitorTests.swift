@@ -7,48 +7,43 @@ import Testing
     private let life = Incarnation(Identifier128(high: 1, low: 1))
     private let next = Incarnation(Identifier128(high: 1, low: 2))
 
+    private var watch = HeartbeatMonitor()
+
     private func at(_ milliseconds: Int) -> Instant {
         Instant(nanoseconds: 0).adding(milliseconds: milliseconds)
     }
 
     /// Checks once a second; returns the number of the check that found slot 0 hanging.
-    private func look(
-        _ watch: inout HeartbeatMonitor, _ counters: [UInt64], from start: Int = 0
-    ) -> Int? {
+    private mutating func look(_ counters: [UInt64]) -> Int? {
         for (index, counter) in counters.enumerated() {
-            let now = at(start + 1_000 * (index + 1))
+            let now = at(1_000 * (index + 1))
             if watch.looked([0: (life, counter)], at: now) == [0] { return index }
         }
         return nil
     }
 
-    @Test func fiveLooksWithoutASignOfLifeAreAHang() {
-        var watch = HeartbeatMonitor()
-        #expect(look(&watch, [3, 4, 4, 4, 4, 4, 4]) == 6)
+    @Test mutating func fiveLooksWithoutASignOfLifeAreAHang() {
+        #expect(look([3, 4, 4, 4, 4, 4, 4]) == 6)
     }
 
-    @Test func oneTurnOfTheLoopIsEnough() {
-        var watch = HeartbeatMonitor()
-        #expect(look(&watch, [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]) == nil)
+    @Test mutating func oneTurnOfTheLoopIsEnough() {
+        #expect(look([3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]) == nil)
     }
 
-    @Test func lateLooksSayNothing() {
-        var watch = HeartbeatMonitor()
+    @Test mutating func lateLooksSayNothing() {
         for second in 1...20 {
             #expect(watch.looked([0: (life, 7)], at: at(second * 3_000)) == [])
         }
     }
 
-    @Test func aLateLookDoesNotTakeBackWhatOthersSaid() {
-        var watch = HeartbeatMonitor()
-        #expect(look(&watch, [4, 4, 4, 4, 4]) == nil)
+    @Test mutating func aLateLookDoesNotTakeBackWhatOthersSaid() {
+        #expect(look([4, 4, 4, 4, 4]) == nil)
         #expect(watch.looked([0: (life, 4)], at: at(8_000)) == [])
         #expect(watch.looked([0: (life, 4)], at: at(9_000)) == [0])
     }
 
-    @Test func aNewLifeIsLookedAtAnew() {
-        var watch = HeartbeatMonitor()
-        _ = look(&watch, [7, 7, 7, 7, 7])
+    @Test mutating func aNewLifeIsLookedAtAnew() {
+        _ = look([7, 7, 7, 7, 7])
         #expect(watch.looked([0: (next, 7)], at: at(6_000)) == [])
         #expect(watch.looked([0: (next, 7)], at: at(7_000)) == [])
     }
@@ -72,8 +67,7 @@ import Testing
         #expect(hang(waiting: waited) == second)
     }
 
-    @Test func aSignOfLifeEndsAllWaiting() {
-        var watch = HeartbeatMonitor()
+    @Test mutating func aSignOfLifeEndsAllWaiting() {
         for second in 0..<200 {
             let counter = UInt64(second / 30)
             let hung = watch.looked(
@@ -82,23 +76,20 @@ import Testing
         }
     }
 
-    @Test func aSupervisorThatIsAlwaysLateKillsInTheEnd() {
-        var watch = HeartbeatMonitor()
+    @Test mutating func aSupervisorThatIsAlwaysLateKillsInTheEnd() {
         let hung = (0...100).first {
             watch.looked([0: (life, 7)], at: at($0 * 3_000)) == [0]
         }
         #expect(hung == 60)
     }
 
-    @Test func whoHasNoCounterIsNotWatched() {
-        var watch = HeartbeatMonitor()
-        _ = look(&watch, [7, 7, 7, 7, 7])
+    @Test mutating func whoHasNoCounterIsNotWatched() {
+        _ = look([7, 7, 7, 7, 7])
         #expect(watch.looked([:], at: at(6_000)) == [])
         #expect(watch.looked([0: (life, 7)], at: at(7_000)) == [])
     }
 
-    @Test func looksComeOnceASecond() {
-        var watch = HeartbeatMonitor()
+    @Test mutating func looksComeOnceASecond() {
         #expect(watch.isDue(at: at(0)))
         _ = watch.looked([:], at: at(0))
         #expect(!watch.isDue(at: at(999)) && watch.isDue(at: at(1_000)))

@@ -4,8 +4,11 @@ import Testing
 import ZeroMQ
 
 @Suite struct MessageTests {
+    private let pair: SocketPair
+
+    init() throws { pair = try SocketPair() }
+
     @Test func framesTravelThereAndBack() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         #expect(try dealer.send(text: "header", more: true) == .sent)
         #expect(try dealer.send(text: "") == .sent)
@@ -22,7 +25,6 @@ import ZeroMQ
     }
 
     @Test func theSpanOfAFrameIsItsBytes() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         var reader = MessageReader(framesMax: 2)
         #expect(try dealer.send(text: "span") == .sent)
@@ -35,7 +37,6 @@ import ZeroMQ
     }
 
     @Test func nothingToReceiveIsNoError() throws {
-        let pair = try SocketPair()
         #expect(try pair.reader.receive(from: pair.router) == false)
         #expect(pair.frames(from: 0).isEmpty)
         #expect(pair.peer == nil)
@@ -43,7 +44,6 @@ import ZeroMQ
     }
 
     @Test func framesBeyondTheSlotsAreDroppedAndTheNextMessageIsWhole() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         for index in 0..<9 { #expect(try dealer.send(text: "\(index)", more: true) == .sent) }
         #expect(try dealer.send(text: "last") == .sent)
@@ -57,7 +57,6 @@ import ZeroMQ
     }
 
     @Test func aMessageKnowsTheConnectionItCameThrough() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         #expect(try dealer.send(text: "hello") == .sent)
         #expect(try pair.receive())
@@ -68,7 +67,6 @@ import ZeroMQ
     }
 
     @Test func aPeerThatIsNotThereIsUnreachable() throws {
-        let pair = try SocketPair()
         #expect(try pair.router.send(to: RoutingID(rawValue: 4_711)) == .hostUnreachable)
         // Nothing of the refused message is left over.
         let dealer = try pair.dealer()
@@ -81,7 +79,6 @@ import ZeroMQ
     }
 
     @Test func withoutAConnectionASendWouldBlock() throws {
-        let pair = try SocketPair()
         let nowhere = try Endpoint(parsing: "\(pair.endpoint)-nobody")
         let dealer = try Socket(.dealer, in: pair.context, SocketOptions(frameBytesMax: 10))
         try dealer.connect(nowhere)

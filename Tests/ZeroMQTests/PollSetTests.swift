@@ -4,8 +4,11 @@ import Testing
 @testable import ZeroMQ
 
 @Suite struct PollSetTests {
+    private let pair: SocketPair
+
+    init() throws { pair = try SocketPair() }
+
     @Test func socketsAndDescriptorsAreWatchedTogether() throws {
-        let pair = try SocketPair()
         let event = try EventDescriptor()
         let index = pair.polls.add(descriptor: event.descriptor.number)
         #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
@@ -22,7 +25,6 @@ import Testing
     }
 
     @Test func whatWasNotReadIsFoundAgain() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         for index in 0..<3 { #expect(try dealer.send(text: "\(index)") == .sent) }
         for index in 0..<3 {
@@ -34,7 +36,6 @@ import Testing
 
     /// A socket that was drained isn't polled again until its descriptor becomes readable.
     @Test func whatComesAfterTheLastMessageWasReadIsFound() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         for round in 0..<3 {
             #expect(try dealer.send(text: "\(round)") == .sent)
@@ -80,7 +81,6 @@ import Testing
     /// libzmq consumes its own signal in any call: afterwards the descriptor isn't readable,
     /// although a message waits.
     @Test func aMessageThatACallNoticedIsFound() throws {
-        let pair = try SocketPair()
         let dealer = try pair.dealer()
         #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
         #expect(try dealer.send(text: "x") == .sent)
@@ -96,7 +96,6 @@ import Testing
     }
 
     @Test func aClosedSocketIsNoSocket() throws {
-        let pair = try SocketPair()
         var polls = PollSet(capacity: 1)
         do {
             let dealer = try pair.dealer()

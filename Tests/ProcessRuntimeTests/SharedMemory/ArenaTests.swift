@@ -51,8 +51,11 @@ final class ArenaBench {
 }
 
 @Suite struct ArenaTests {
+    private let bench: ArenaBench
+
+    init() throws { bench = try ArenaBench() }
+
     @Test func aReaderGetsWhatAProducerWrote() throws {
-        let bench = try ArenaBench()
         let block = try bench.arena.reserve(5000)
         #expect(block.bytes.count >= 5000)
         bench.fill(block, 5000, with: 7)
@@ -67,7 +70,6 @@ final class ArenaBench {
     }
 
     @Test func segmentsAreAnnouncedOnceAndInOrder() throws {
-        let bench = try ArenaBench()
         _ = try bench.arena.reserve(100)
         let large = try bench.arena.reserve(3 << 20)
         let changes = bench.arena.drainAnnouncements()
@@ -94,7 +96,6 @@ final class ArenaBench {
 
     @Test(arguments: [1_000, 2 << 20])
     func bytesWithTwoIDsAreFreeWithTheLast(count: Int) throws {
-        let bench = try ArenaBench()
         let block = try bench.arena.reserve(count)
         bench.fill(block, 10, with: 5)
         let other = try #require(bench.arena.share(block))
@@ -124,7 +125,6 @@ final class ArenaBench {
 
     /// A worker that exits abruptly may have a thread that still writes.
     @Test func afterTheNamesAreGoneWhatIsMappedIsWrittenAllTheSame() throws {
-        let bench = try ArenaBench()
         let block = try bench.arena.reserve(2 << 20)
         bench.arena.unlinkAll()
         let directory = try FileDescriptor.openDirectory(
@@ -135,7 +135,6 @@ final class ArenaBench {
     }
 
     @Test func aLargeBlockIsReusedWarmAfterItWasFreed() throws {
-        let bench = try ArenaBench()
         let first = try bench.arena.reserve(2 << 20)
         bench.arena.free(first.id)
         let second = try bench.arena.reserve(2 << 20)
@@ -150,7 +149,6 @@ final class ArenaBench {
     }
 
     @Test func growingKeepsTheBytes() throws {
-        let bench = try ArenaBench()
         let small = try bench.arena.reserve(1000)
         bench.fill(small, 1000, with: 9)
         let grown = try bench.arena.resize(small, to: 2 << 20, keeping: 1000)
@@ -159,7 +157,6 @@ final class ArenaBench {
     }
 
     @Test func aReferenceBeyondItsSegmentIsRefused() throws {
-        let bench = try ArenaBench()
         let block = try bench.arena.reserve(100)
         var reference = bench.reference(block, 100)
         let reader = BlockReader(directories: bench.directories)
@@ -176,7 +173,6 @@ final class ArenaBench {
 
     @Test(.enabled(if: CurrentProcess.userID == 0, "only root gives files away"))
     func aSegmentOfAnotherThanTheDirectorysOwnerIsRefused() throws {
-        let bench = try ArenaBench()
         let reference = bench.reference(try bench.arena.reserve(100), 100)
         let directory = try FileDescriptor.openDirectory(bench.stagePath)
         try directory.open(bench.segmentName(reference)).setOwner(userID: 4711, groupID: 0)
@@ -187,7 +183,6 @@ final class ArenaBench {
 
     @Test(arguments: ["a link", "a pipe"])
     func whatIsNoFileOfItsOwnIsRefused(_ what: String) throws {
-        let bench = try ArenaBench()
         let reference = bench.reference(try bench.arena.reserve(100), 100)
         let name = bench.segmentName(reference)
         let directory = try FileDescriptor.openDirectory(bench.stagePath)
@@ -205,14 +200,12 @@ final class ArenaBench {
 
     @Test(arguments: [0o2750, 0o700, 0o770, 0o777])
     func aDirectoryInWhichOthersWriteIsNotRead(_ mode: Int) throws {
-        let bench = try ArenaBench()
         let reference = bench.reference(try bench.arena.reserve(100), 100)
         try FileDescriptor.openDirectory(bench.stagePath).setMode(UInt32(mode))
         #expect(bench.failure(of: reference) == (mode & 0o022 == 0 ? nil : .internalError))
     }
 
     @Test func segmentsAreReadableByTheGroupWhateverTheUmask() throws {
-        let bench = try ArenaBench()
         let reference = bench.reference(try bench.arena.reserve(100), 100)
         let directory = try FileDescriptor.openDirectory(bench.stagePath)
         #expect(try directory.status(of: bench.segmentName(reference)).mode == 0o640)

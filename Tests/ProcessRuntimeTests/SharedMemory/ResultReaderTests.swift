@@ -5,9 +5,15 @@ import Testing
 @testable import ProcessRuntime
 
 @Suite struct ResultReaderTests {
+    private let bench: ArenaBench
+    private let reader: ResultReader
+
+    init() throws {
+        bench = try ArenaBench(.results)
+        reader = ResultReader(resultsDirectory: bench.directories.results)
+    }
+
     @Test func aPublishedBlockIsCopiedAndAnUnpublishedOneIsStale() throws {
-        let bench = try ArenaBench(.results)
-        let reader = ResultReader(resultsDirectory: bench.directories.results)
         let block = try bench.arena.reserve(37_000)
         bench.fill(block, 37_000, with: 3)
         let reference = bench.reference(block, 37_000)
@@ -17,8 +23,6 @@ import Testing
     }
 
     @Test func aReusedBlockIsStaleForWhoeverHoldsTheOldReference() throws {
-        let bench = try ArenaBench(.results)
-        let reader = ResultReader(resultsDirectory: bench.directories.results)
         let old = try bench.arena.reserve(37_000)
         bench.arena.publish(old)
         let reference = bench.reference(old, 37_000)
@@ -32,8 +36,6 @@ import Testing
     }
 
     @Test func aLargeResultStaysReadableAfterItsSegmentWasRetired() throws {
-        let bench = try ArenaBench(.results)
-        let reader = ResultReader(resultsDirectory: bench.directories.results)
         let block = try bench.arena.reserve(2 << 20)
         bench.fill(block, 2 << 20, with: 5)
         bench.arena.publish(block)
@@ -53,8 +55,6 @@ import Testing
     /// A writer reuses one offset as fast as it can while a reader copies: every copy that isn't
     /// reported as stale contains the bytes of a single write.
     @Test func aTornCopyIsNeverTakenForWhole() throws {
-        let bench = try ArenaBench(.results)
-        let reader = ResultReader(resultsDirectory: bench.directories.results)
         let arena = bench.arena
         let shared = LatestReference()
         let writer = try Thread(name: "writer") {
