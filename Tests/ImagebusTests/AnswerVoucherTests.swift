@@ -10,13 +10,18 @@ import Testing
 /// When a client repeats an answer, tested with a voucher file and a clock.
 @Suite struct AnswerVoucherTests {
     private let request = ImageRequest(url: "http://example.org/a.jpg")
+    private let session: VoucherSession
+
+    init() throws {
+        session = try VoucherSession()
+        session.file.set(1, to: 1)
+    }
+
+    private var answers: RepeatedAnswers { session.answers }
 
     private var account: ImageAccount { ImageResponse.image("a", .memory).account }
 
     @Test func anAnswerIsGivenUntilItsMoment() throws {
-        let session = try VoucherSession()
-        let answers = session.answers
-        session.file.set(1, to: 1)
         let late = Instant.now().adding(milliseconds: 3_600_000)
         for (until, isGiven) in [(late, true), (Instant.now(), false)] {
             let voucher = answers.learn(
@@ -46,8 +51,6 @@ import Testing
     }
 
     @Test func whatFellIsForgottenAndTheEndOfASessionForgetsAll() throws {
-        let session = try VoucherSession()
-        let answers = session.answers
         session.file.set(2, to: 2)
         _ = answers.learn(request, account, Voucher(number: 2), in: nil)
         #expect(answers.response(to: request)?.voucher?.number == 2)
@@ -100,9 +103,6 @@ import Testing
 
     /// As many as a server may use concurrently: none evicts another.
     @Test func tenThousandAnswersAreAtHand() throws {
-        let session = try VoucherSession()
-        let answers = session.answers
-        session.file.set(1, to: 1)
         let requests = (0..<10_000).map { ImageRequest(url: "http://example.org/\($0).jpg") }
         for request in requests {
             _ = answers.learn(request, account, Voucher(number: 1), in: nil)
@@ -112,9 +112,6 @@ import Testing
 
     /// Requests with equal digests share one list.
     @Test func aListHasALimit() throws {
-        let session = try VoucherSession()
-        let answers = session.answers
-        session.file.set(1, to: 1)
         let requests = (0...AnswerTable.listMax).map { number in
             var request = request
             request.output.compression = number
@@ -132,9 +129,6 @@ import Testing
 
     /// A reference without its segment would be an image without bytes.
     @Test func anImageWhoseBytesAreNotThereIsNotKept() throws {
-        let session = try VoucherSession()
-        let answers = session.answers
-        session.file.set(1, to: 1)
         let reference = BlockReference(
             arena: .results, segment: 1, offset: 64, length: 9, block: BlockID(1))
         let account = ImageResponse.image("a", .memory, at: reference).account

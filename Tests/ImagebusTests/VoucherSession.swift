@@ -6,7 +6,7 @@ import TestKit
 
 /// A client's remembered answers in a session, with the file in which its coordinator grants
 /// vouchers.
-struct VoucherSession: ~Copyable {
+final class VoucherSession {
     let folder: TestKit.TemporaryDirectory
     let file: VoucherFile
     let answers: RepeatedAnswers
