@@ -142,7 +142,7 @@ enum ExtensionProgram {
         let words = words ?? CurrentProcess.arguments
         let program = name
         if ExtensionOptions.wantHelp(words) {
-            CurrentProcess.end(write(ExtensionOptions.help(program, does: what)))
+            CurrentProcess.end(ProgramExit.printing(ExtensionOptions.help(program, does: what)))
         }
         let arguments: ProgramArguments
         do {
@@ -166,17 +166,6 @@ enum ExtensionProgram {
     private static var name: String {
         let path = (try? CurrentProcess.executablePath()) ?? ""
         return path.split(separator: "/").last.map(String.init) ?? "extension"
-    }
-
-    private static func write(_ text: String) -> Int32 {
-        do throws(Errno) {
-            try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(Errno) in
-                try FileDescriptor.writeAll(bytes, to: 1)
-            }
-            return ProgramExit.success
-        } catch {
-            return ProgramExit.internalError
-        }
     }
 }
 

@@ -72,15 +72,10 @@ public struct Bootstrap: ~Copyable {
         ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber, beats: beats)
     }
 
-    /// Logs the error that ends a program.
-    public static func complain(_ program: String, _ error: any Error) {
-        complain(program, "\(error)")
-    }
-
-    /// Logs a message that explains why a program ends.
-    public static func complain(_ program: String, _ error: String) {
+    /// Logs the error that ends a program, or a sentence that explains it.
+    public static func complain(_ program: String, _ error: Any) {
         Log(program: program, descriptor: Self.logDescriptor(CommandLine.arguments))
-            .error("cannot continue", ["error": .string(error)])
+            .error("cannot continue", ["error": .string("\(error)")])
     }
 
     /// The descriptor of the log, as far as the arguments can be parsed: standard error, unless the
@@ -160,6 +155,18 @@ public enum ProgramExit {
     public static let startAgain: Int32 = 75
     /// An unusable setting, such as a cache directory that another process holds.
     public static let configuration: Int32 = 78
+
+    /// Writes a text to standard output and returns the exit status.
+    public static func printing(_ text: String) -> Int32 {
+        do throws(Errno) {
+            try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(Errno) in
+                try FileDescriptor.writeAll(bytes, to: 1)
+            }
+            return success
+        } catch {
+            return internalError
+        }
+    }
 
     /// Returns the exit status for an error that ends a program.
     public static func status(of error: any Error) -> Int32 {

@@ -303,15 +303,7 @@ public struct WorkerAbilities: Sendable {
 
     /// Prints the text and returns the exit status.
     func write() -> Int32 {
-        let bytes = Array(text(libraries: LoadedLibraries.now()).utf8)
-        do throws(Errno) {
-            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(Errno) in
-                try FileDescriptor.writeAll(bytes, to: 1)
-            }
-            return ProgramExit.success
-        } catch {
-            return ProgramExit.internalError
-        }
+        ProgramExit.printing(text(libraries: LoadedLibraries.now()))
     }
 }
 
