@@ -153,9 +153,7 @@ import Testing
 
     @Test func aCancelledStoreKeepsNothing() throws {
         let cache = Kept()
-        let error = #expect(throws: ImageError.self) {
-            try perform(store("a"), stage(cache), isCancelled: true)
-        }
+        let error = refusal { try perform(store("a"), stage(cache), isCancelled: true) }
         #expect(error?.code == .cancelled && cache.entries.withLock { $0.isEmpty })
     }
 
@@ -172,7 +170,7 @@ import Testing
         _ = try perform(remove(EntrySelection(cache: "c")), stage)
         #expect(try cache.keys() == ["d\u{1F}http://h/a"])
         for selection in [EntrySelection(), EntrySelection(prefix: "http:")] {
-            let error = #expect(throws: ImageError.self) {
+            let error = refusal {
                 try perform(remove(selection), self.stage(Kept(saysKeys: false)))
             }
             #expect(error?.code == .notSupported)

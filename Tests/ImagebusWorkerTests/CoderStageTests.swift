@@ -113,9 +113,7 @@ import Testing
 
     @Test func noPixelIsMadeBeyondALimit() throws {
         let coder = Scripted(thrownByPixels: Errno.noDevice)
-        let error = #expect(throws: ImageError.self) {
-            try perform(coder, work(limits: ImageLimits(pixelBytesMax: 31)))
-        }
+        let error = refusal { try perform(coder, work(limits: ImageLimits(pixelBytesMax: 31))) }
         #expect(error?.code == .limitExceeded && error?.details["limit"] == "bytes")
     }
 
@@ -141,7 +139,7 @@ import Testing
         thrown: any Error & Sendable, code: ErrorCode, message: String
     ) throws {
         for coder in [Scripted(thrownByHeader: thrown), Scripted(thrownByPixels: thrown)] {
-            let error = #expect(throws: ImageError.self) { try perform(coder) }
+            let error = refusal { try perform(coder) }
             #expect(error?.code == code && error?.message == message)
             #expect(
                 error?.external == (code == .foreignFailure ? .init(domain: "D", code: 3) : nil))
@@ -150,15 +148,13 @@ import Testing
     }
 
     @Test func whatIsDoneForNobodyIsCancelled() throws {
-        let error = #expect(throws: ImageError.self) {
-            try perform(Scripted(), isCancelled: true)
-        }
+        let error = refusal { try perform(Scripted(), isCancelled: true) }
         #expect(error?.code == .cancelled && bench.arena.usage.blocks == 0)
     }
 
     @Test func whatIsNoAnimationHasOneFrame() throws {
         for coder in [Scripted(), Scripted(frames: 1)] {
-            let error = #expect(throws: ImageError.self) { try perform(coder, work(frame: 1)) }
+            let error = refusal { try perform(coder, work(frame: 1)) }
             #expect(error?.code == .stepFailed)
             var all = work()
             all.wantsAllFrames = true
@@ -181,7 +177,7 @@ import Testing
             let expected = [[UInt8]](repeating: pixel, count: 8).flatMap(\.self)
             #expect(try bench.bytes(produced.reference) == expected)
         }
-        let error = #expect(throws: ImageError.self) { try perform(coder, work(frame: 3)) }
+        let error = refusal { try perform(coder, work(frame: 3)) }
         #expect(error?.code == .stepFailed)
         #expect(try perform(coder, work(need: .header)).info.pages == 3)
     }
@@ -212,7 +208,7 @@ import Testing
 
         bench.arena.free(produced.reference.block)
         coder.thrownByPixels = InvalidInput("it ends early")
-        let error = #expect(throws: ImageError.self) { try perform(coder, all) }
+        let error = refusal { try perform(coder, all) }
         #expect(error?.code == .badImageData && bench.arena.usage.blocks == 0)
     }
 
@@ -232,9 +228,7 @@ import Testing
 
         let nothing = try perform(Scripted(thrownByPixels: nil), beginning)
         #expect(nothing.frames.isEmpty && nothing.info.size == PixelSize(width: 4, height: 2))
-        let error = #expect(throws: ImageError.self) {
-            try perform(Scripted(thrownByPixels: InvalidInput("no")), beginning)
-        }
+        let error = refusal { try perform(Scripted(thrownByPixels: InvalidInput("no")), beginning) }
         #expect(error?.code == .badImageData && bench.arena.usage.blocks == 0)
     }
 

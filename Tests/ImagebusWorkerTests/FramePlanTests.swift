@@ -18,12 +18,7 @@ import Testing
     }
 
     private func error(_ plan: FramePlan, _ limits: ImageLimits) -> ImageError? {
-        do {
-            _ = try plan.byteCount(within: limits)
-            return nil
-        } catch {
-            return error as? ImageError
-        }
+        refusal { try plan.byteCount(within: limits) }
     }
 
     /// Each limit separately, with the first number beyond it.

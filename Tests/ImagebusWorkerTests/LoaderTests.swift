@@ -51,9 +51,7 @@ import Testing
         let most = [UInt8](repeating: 1, count: 10)
         #expect(try perform(Scripted(answer: Loaded(most))).reference.length == 10)
         for (bytes, code) in [([], ErrorCode.badImageData), (most + [1], .limitExceeded)] {
-            let error = #expect(throws: ImageError.self) {
-                try perform(Scripted(answer: Loaded(bytes)))
-            }
+            let error = refusal { try perform(Scripted(answer: Loaded(bytes))) }
             #expect(error?.code == code)
         }
     }
@@ -61,7 +59,7 @@ import Testing
     @Test func whatIsStillTheSameIsNotSentAgain() throws {
         let loader = Scripted(answer: Loaded([1], etag: "\"1\""))
         let same = try #require(Validators(etag: "\"1\"", lastModified: nil))
-        let error = #expect(throws: ImageError.self) { try perform(loader, validators: same) }
+        let error = refusal { try perform(loader, validators: same) }
         #expect(error?.code == .cacheNotModified)
         let other = try #require(Validators(etag: "\"2\"", lastModified: nil))
         #expect(try perform(loader, validators: other).reference.length == 1)
@@ -72,7 +70,7 @@ import Testing
         ("test:breaks", .internalError),
     ])
     func anErrorOfTheAuthorIsTold(url: String, code: ErrorCode) {
-        let error = #expect(throws: ImageError.self) { try perform(Scripted(), url: url) }
+        let error = refusal { try perform(Scripted(), url: url) }
         #expect(error?.code == code)
         if let external = error?.external {
             #expect(external == ExternalFailure(domain: "D", code: -1, blocks: true))

@@ -31,3 +31,13 @@ struct StageBench {
 
     static let nowhere = BlockReference(segment: 1, offset: 64, length: 1, block: BlockID(1))
 }
+
+/// The error of an author's stage; nil if it throws none.
+func refusal<Value>(_ body: () throws -> Value) -> ImageError? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error as? ImageError
+    }
+}

@@ -81,9 +81,7 @@ import Testing
     }
 
     @Test func aParameterThatSaysNothingIsTheCallers() throws {
-        let error = #expect(throws: ImageError.self) {
-            try perform(work([step("test.invert", ["bad": "x"])]))
-        }
+        let error = refusal { try perform(work([step("test.invert", ["bad": "x"])])) }
         #expect(error?.code == .stepFailed && error?.details == ["step": "test.invert"])
         #expect(error?.message == "the step test.invert failed: x is not a number")
         #expect(bench.arena.usage.blocks == 0)
@@ -103,16 +101,14 @@ import Testing
             PixelLayout(bands: .gray, size: size, stride: 4, samples: SampleForm(bits: 16)),
         ]
         for layout in layouts {
-            let error = #expect(throws: ImageError.self) {
-                try perform(work([step("test.invert")], layout))
-            }
+            let error = refusal { try perform(work([step("test.invert")], layout)) }
             #expect(error?.code == .invalidRequest, "\(layout)")
         }
     }
 
     @Test func stepsOfOursAreNoneOfIts() throws {
         for steps in [[], [.flip(horizontal: true, vertical: false)], [step("a.b"), step("a.b")]] {
-            let error = #expect(throws: ImageError.self) { try perform(work(steps)) }
+            let error = refusal { try perform(work(steps)) }
             #expect(error?.code == .invalidRequest)
         }
     }
