@@ -108,10 +108,7 @@ import Testing
         #expect(try perform(query("a"), stage) == .miss)
         #expect(
             try perform(store("a"), stage) == .stored(StoreReport(delivered: nil, tiers: .disk)))
-        guard case .hit(let hit) = try perform(query("a"), stage) else {
-            Issue.record("a miss")
-            return
-        }
+        let hit = try #require(try perform(query("a"), stage).found)
         #expect(try bench.bytes(hit.reference) == Array("image".utf8))
         #expect(hit.tier == .disk && hit.metadata.info.size == PixelSize(width: 3, height: 2))
         #expect(try perform(query("a", bytesMax: 4), stage) == .miss)
@@ -145,10 +142,7 @@ import Testing
         ) { _ in }
         #expect(try CacheRecord(empty)?.body.isEmpty == true)
         #expect(try answer(empty) == .miss)
-        guard case .hit = try answer(whole) else {
-            Issue.record("a miss")
-            return
-        }
+        #expect(try answer(whole).found != nil)
     }
 
     @Test func aCancelledStoreKeepsNothing() throws {
@@ -186,10 +180,7 @@ import Testing
         var (after, pages) = (UInt64(0), [EntryPage]())
         repeat {
             let work = remove(EntrySelection(tag: "red"), after: after, inSteps: true)
-            guard case .entries(let page) = try perform(work, stage) else {
-                Issue.record("a page")
-                return
-            }
+            let page = try #require(try perform(work, stage).page)
             pages.append(page)
             after = page.next
         } while after != 0
@@ -197,11 +188,7 @@ import Testing
         #expect(pages.map(\.disk.entries) == [5, 5, 3])
         #expect(try cache.kept.keys()?.count == 12)
         // A coordinator that doesn't request steps gets the result in one.
-        let rest = try perform(remove(EntrySelection(prefix: "")), stage)
-        guard case .entries(let page) = rest else {
-            Issue.record("\(rest)")
-            return
-        }
+        let page = try #require(try perform(remove(EntrySelection(prefix: "")), stage).page)
         #expect(page.next == 0 && page.disk.entries == 12)
         #expect(try cache.kept.keys() == [])
     }
@@ -237,11 +224,7 @@ import Testing
         _ = try perform(.entry(EntryWork(action: .remove, key: "k", tiers: .disk)), stage)
         #expect(try cache.keys() == [])
         _ = try cache.put("gone\u{1D}", [1], expires: nil)
-        guard case .entries(let page) = try perform(remove(EntrySelection(prefix: "go")), stage)
-        else {
-            Issue.record("a page")
-            return
-        }
+        let page = try #require(try perform(remove(EntrySelection(prefix: "go")), stage).page)
         #expect(try page.disk.entries == 0 && cache.keys() == [])
     }
 
@@ -293,4 +276,9 @@ import Testing
         #expect(gate.wait())
         #expect(seen.all == [1, 2, 3])
     }
+}
+
+extension JobResult {
+    fileprivate var found: CacheHit? { if case .hit(let hit) = self { hit } else { nil } }
+    fileprivate var page: EntryPage? { if case .entries(let page) = self { page } else { nil } }
 }
