@@ -41,7 +41,7 @@ import Testing
         }
         #expect(DirectoryEntries.names("\(shared)/back/raw").contains("control"))
         let secrets = try StackSecrets(for: [vector, raw])
-        try directory.leavePoolSecrets(of: secrets)
+        try directory.leaveSecrets(of: secrets)
         let file = try FileDescriptor.open("\(root)/back/raw/secret")
         #expect(try file.status().mode & 0o777 == 0o600)
         #expect(

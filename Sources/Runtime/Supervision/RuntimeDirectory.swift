@@ -64,32 +64,27 @@ package struct RuntimeDirectory: ~Copyable {
     /// Whether segments are outside the runtime directory because that isn't on tmpfs.
     package var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
 
-    /// Writes the operators' secret to `admin/`. Call once, before any process is started.
-    package borrowing func leaveAdminSecret(
+    /// Writes the operators' secret to `admin/`, and those of external pools to `back/<pool>/`, where
+    /// only the user of the stack can read them. Call once, before any process is started.
+    package borrowing func leaveSecrets(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
-        let admin = try VerifiedDirectory.at(path: paths.root, .above).directory("admin", .secret)
-        do throws(Errno) {
-            try AdminSecret.write(secrets.listeners.admin, in: admin.descriptor)
-        } catch {
-            throw .system(paths.adminSecretFile, error)
+        let top = try VerifiedDirectory.at(path: paths.root, .above)
+        try Self.leave(secrets.listeners.admin, in: top.directory("admin", .secret))
+        let back = try top.directory("back", .above)
+        for pool in pools where pool.trust == .external {
+            guard let secret = secrets.listeners.workers[pool.name] else { continue }
+            try Self.leave(secret, in: back.directory(pool.name.text))
         }
     }
 
-    /// Writes the secrets of external pools to `back/<pool>/`, readable only by the user of the
-    /// stack. Call once, before any process is started.
-    package borrowing func leavePoolSecrets(
-        of secrets: StackSecrets
+    private static func leave(
+        _ secret: ListenerSecret, in directory: consuming VerifiedDirectory
     ) throws(RuntimeDirectoryError) {
-        for pool in pools where pool.trust == .external {
-            guard let secret = secrets.listeners.workers[pool.name] else { continue }
-            let back = try VerifiedDirectory.at(path: paths.root, .above).directory("back", .above)
-            let listener = try back.directory(pool.name.text)
-            do throws(Errno) {
-                try AdminSecret.write(secret, in: listener.descriptor)
-            } catch {
-                throw .system(paths.backSecretFile(pool.name), error)
-            }
+        do throws(Errno) {
+            try AdminSecret.write(secret, in: directory.descriptor)
+        } catch {
+            throw .system("\(directory.path)/\(RuntimePaths.secretFileName)", error)
         }
     }
 

@@ -80,10 +80,7 @@ enum ServeCommand {
         }
         // With `--only`, the kind runs as a user of its own, or its workers are external.
         let secrets = options.only == nil ? try StackSecrets(for: pools) : nil
-        if let secrets {
-            try directory.leaveAdminSecret(of: secrets)
-            try directory.leavePoolSecrets(of: secrets)
-        }
+        if let secrets { try directory.leaveSecrets(of: secrets) }
         warnOfVariables(options, log)
         try options.gateway?.watermark?.writeCopy(to: paths.root)
         let hasGateways = options.only == nil || options.only == .gateway
