@@ -161,9 +161,9 @@ struct PrefetchCommand: Sendable {
 /// The prefetch batches that have not ended (PROTOCOL §8.2).
 ///
 /// Without I/O: events in, messages and reports to the callers out. A long list is sent in parts
-/// that fit into a frame, and only as much at a time as the window allows, so that it doesn't delay other messages.
-/// The client doesn't know which of the URLs have ended; in a new session a batch is sent again as
-/// a whole, and its counts restart. Images already loaded are found in the caches.
+/// that fit into a frame, and only as much at a time as the window allows, so that it doesn't delay
+/// other messages. The client doesn't know which of the URLs have ended; in a new session a batch
+/// is sent again as a whole, and its counts restart. Images already loaded are found in the caches.
 struct PendingPrefetches {
     private struct Entry {
         let task: PrefetchTask

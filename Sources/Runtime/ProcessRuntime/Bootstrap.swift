@@ -85,8 +85,8 @@ public struct Bootstrap: ~Copyable {
         return words.dropFirst(place + 1).first.flatMap { Int32($0) } ?? 2
     }
 
-    /// Reads the secret that the supervisor passes on an inherited descriptor, because arguments are
-    /// world-readable and the environment is visible to some processes. Closing the descriptor
+    /// Reads the secret that the supervisor passes on an inherited descriptor, because arguments
+    /// are world-readable and the environment is visible to some processes. Closing the descriptor
     /// before the worker touches untrusted input leaves no other way to the secret.
     private static func inheritedSecret(_ arguments: ProgramArguments) throws -> [UInt8]? {
         let number = Int32(clamping: try arguments.number("secret-fd", else: -1))

@@ -64,8 +64,8 @@ package struct RuntimeDirectory: ~Copyable {
     /// Whether segments are outside the runtime directory because that isn't on tmpfs.
     package var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
 
-    /// Writes the operators' secret to `admin/`, and those of external pools to `back/<pool>/`, where
-    /// only the user of the stack can read them. Call once, before any process is started.
+    /// Writes the operators' secret to `admin/`, and those of external pools to `back/<pool>/`,
+    /// where only the user of the stack can read them. Call once, before any process is started.
     package borrowing func leaveSecrets(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {

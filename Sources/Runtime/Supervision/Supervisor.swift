@@ -359,7 +359,8 @@ package struct SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .welcomed: "\(child) ready"
         case .ended(let status, _): "\(child) ended: \(status)"
         case .endedBeforeReady(let pool, let program, let status):
-            "pool \(pool): \(program) (process \(number ?? "")) ended before it was ready: \(status)"
+            "pool \(pool): \(program) (process \(number ?? "")) ended before it was ready: "
+                + "\(status)"
         case .cannotStart(let program, let errno):
             "\(child): \(program) cannot be started (\(errno)): "
                 + "set IMAGEBUS_PROGRAMS to the directory of the programs"

@@ -65,7 +65,8 @@ struct VerifiedDirectory: ~Copyable {
             return control
         }
         do throws(Errno) {
-            // No setgid bit: files there don't need it, and services may not be permitted to set it.
+            // No setgid bit: files there don't need it, and services may not be permitted to set
+            // it.
             try control.descriptor.setMode(0o1770)
         } catch {
             throw .system(control.path, error)

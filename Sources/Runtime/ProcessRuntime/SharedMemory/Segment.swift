@@ -63,8 +63,8 @@ extension MappedMemory {
     }
 }
 
-/// A file of 64-bit little-endian numbers in shared memory, which only this process writes. They are
-/// stored atomically, so readers see either the old or the new number.
+/// A file of 64-bit little-endian numbers in shared memory, which only this process writes. They
+/// are stored atomically, so readers see either the old or the new number.
 struct NumberFile: ~Copyable {
     private let memory: MappedMemory
     private let directory: String
