@@ -91,15 +91,13 @@ private struct Walk {
             if running.count > slots { broken.append("more children than slots") }
         case .signal(let slot, _):
             if !running.contains(slot) { broken.append("a signal for the empty slot \(slot)") }
-        case .report(.ready):
+        case .report(.ready, _):
             ready += 1
             if ready > 1 { broken.append("ready twice") }
         // The supervisor no longer waits for it.
-        case .reportUnkilled(let slot): running.remove(slot)
+        case .report(.unkilled, let slot?): running.remove(slot)
         case .finish: finished += 1
-        case .removeSegments, .reportBackoff, .reportRefusal, .report(.draining), .reportHang,
-            .reportLateStart:
-            break
+        case .removeSegments, .report: break
         }
     }
 }
