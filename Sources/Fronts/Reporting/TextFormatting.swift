@@ -35,8 +35,7 @@ package enum ByteText {
             value /= 1024
             unit = next
         }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
+        return "\(TextTable.tenths(value)) \(unit)"
     }
 }
 
@@ -63,21 +62,32 @@ package enum JSONText {
 }
 
 /// A JSON object. All of its members are in the output; those without a value are null.
-package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
-    private let members: [(name: String, value: (any Encodable)?)]
+package struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    package typealias Value = any Encodable & Sendable
+    /// The members, in the order in which they were set.
+    package private(set) var members: [(name: String, value: Value?)]
 
-    package init(dictionaryLiteral elements: (String, (any Encodable)?)...) {
+    package init(dictionaryLiteral elements: (String, Value?)...) {
         members = elements.map { ($0.0, $0.1) }
     }
 
+    /// A member; assigning `nil` removes it.
+    package subscript(name: String) -> Value? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let place = members.firstIndex { $0.name == name }
+            if let place { members.remove(at: place) }
+            if let newValue { members.insert((name, newValue), at: place ?? members.count) }
+        }
+    }
+
     package func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: Name.self)
+        var object = encoder.container(keyedBy: Name.self)
         for (name, value) in members {
-            let name = Name(stringValue: name)
             if let value {
-                try values.encode(value, forKey: name)
+                try object.encode(value, forKey: Name(stringValue: name))
             } else {
-                try values.encodeNil(forKey: name)
+                try object.encodeNil(forKey: Name(stringValue: name))
             }
         }
     }
@@ -87,7 +97,6 @@ package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
         var intValue: Int? { nil }
 
         init(stringValue: String) { self.stringValue = stringValue }
-
         init?(intValue: Int) { nil }
     }
 }

@@ -5,14 +5,9 @@ import Reporting
 ///
 /// Its members have the names that scripts know (SEMANTICS §15.5). In tables, a text or number is a
 /// column, a report another row, and a list of reports another table; numbers by name are a line.
-struct BenchReport: Encodable, Sendable, ExpressibleByDictionaryLiteral {
-    typealias Value = any Encodable & Sendable
-    private var members: [(name: String, value: Value)]
+typealias BenchReport = JSONObject
 
-    init(dictionaryLiteral elements: (String, Value)...) {
-        members = elements.map { (name: $0.0, value: $0.1) }
-    }
-
+extension JSONObject {
     /// Reports loads; `concurrency` is that of loads that were evenly spread over the time.
     init(_ name: String, _ loads: LoadMetrics, concurrency: Int? = nil) {
         self = [
@@ -41,29 +36,6 @@ struct BenchReport: Encodable, Sendable, ExpressibleByDictionaryLiteral {
         self["memory"] = StackMemory.read(after)
     }
 
-    /// A member; `nil` if there is none.
-    subscript(name: String) -> Value? {
-        get { members.first { $0.name == name }?.value }
-        set {
-            let place = members.firstIndex { $0.name == name }
-            if let place { members.remove(at: place) }
-            if let newValue { members.insert((name, newValue), at: place ?? members.count) }
-        }
-    }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Name.self)
-        for (name, value) in members { try object.encode(value, forKey: Name(stringValue: name)) }
-    }
-
     /// The report in human-readable form.
     var text: String {
         let series = [self] + members.compactMap { $0.value as? BenchReport }
@@ -86,10 +58,10 @@ struct BenchReport: Encodable, Sendable, ExpressibleByDictionaryLiteral {
         let names = rows.first?.members.filter { cell($0.value) != nil }.map { $0.name } ?? []
         return TextTable.text(
             names.map { $0.uppercased().replacing("_", with: " ") },
-            rows.map { row in names.map { name in row[name].flatMap(cell) ?? "-" } })
+            rows.map { row in names.map { cell(row[$0]) ?? "-" } })
     }
 
-    private static func cell(_ value: Value) -> String? {
+    private static func cell(_ value: Value?) -> String? {
         switch value {
         case let number as Double: thousandths(number)
         case let number as Int: "\(number)"

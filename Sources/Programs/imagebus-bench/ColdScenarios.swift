@@ -1,6 +1,7 @@
 import Imagebus
 import Linux
 import Model
+import Reporting
 import Synchronization
 
 extension Bench {

@@ -1,5 +1,6 @@
 import Imagebus
 import Model
+import Reporting
 
 extension Bench {
     /// Players of one animation take its frames as fast as they arrive: first of an uncached

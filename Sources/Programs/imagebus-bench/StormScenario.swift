@@ -2,6 +2,7 @@ import CommandLineInterface
 import Glibc
 import Imagebus
 import Model
+import Reporting
 import Synchronization
 
 extension Bench {

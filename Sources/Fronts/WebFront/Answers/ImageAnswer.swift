@@ -1,6 +1,7 @@
 import JSON
 package import Model
 import Nettle
+import Reporting
 import WebGrammar
 
 /// What to do when a load has ended.

@@ -1,5 +1,6 @@
 package import JSON
 package import Model
+import Reporting
 import WebGrammar
 
 /// How the image properties for one request are formatted.

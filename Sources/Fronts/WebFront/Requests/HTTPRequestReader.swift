@@ -1,4 +1,5 @@
 import Model
+import Reporting
 import WebGrammar
 
 /// What to do after reading the head of a request.

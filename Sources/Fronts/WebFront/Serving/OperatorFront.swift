@@ -4,6 +4,7 @@ package import Linux
 package import MicroHTTPD
 import Model
 package import ProcessRuntime
+import Reporting
 package import WebGrammar
 
 /// Handles removals of cache entries for operators, on a separate listener. Single-threaded, on its
