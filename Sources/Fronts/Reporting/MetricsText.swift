@@ -4,21 +4,14 @@ package import Model
 /// same families in the same order every time.
 package enum MetricsText {
     package static func text(_ report: StatusReport) -> String {
-        families(report).map(\.text).joined()
-    }
-
-    private static func families(_ report: StatusReport) -> [MetricFamily] {
-        [uptime(report)] + processes(report) + pools(report)
-            + stages(report) + cancellations(report) + [transfers(report)] + counters(report)
+        var uptime = MetricFamily(
+            "imagebus_uptime_seconds", .gauge, "Seconds since the coordinator started.")
+        uptime.add(Double(report.uptimeMilliseconds) / 1_000)
+        let families =
+            [uptime] + processes(report) + pools(report) + stages(report) + counters(report)
             + StoreMetrics.families(report.caches) + NamedCacheMetrics.families(report.caches)
             + ReadOnlyMetrics.families(report.caches) + sockets(report)
-    }
-
-    private static func uptime(_ report: StatusReport) -> MetricFamily {
-        var family = MetricFamily(
-            "imagebus_uptime_seconds", .gauge, "Seconds since the coordinator started.")
-        family.add(Double(report.uptimeMilliseconds) / 1_000)
-        return family
+        return families.map(\.text).joined()
     }
 
     /// Aggregated by kind, because process IDs change.
@@ -37,80 +30,66 @@ package enum MetricsText {
             members.reduce(0) { $0 + ($1.kind == kind ? UInt64($1[keyPath: value]) : 0) }
         }
         return [
-            counts.family("processes", .gauge, "Connected processes by kind and state.") { row in
-                UInt64(members.count { $0.kind == row.kind && $0.state == row.state })
+            counts.family("processes", "Connected processes by kind and state.") { row in
+                members.count { $0.kind == row.kind && $0.state == row.state }
             },
             kinds.family(
-                "process_restarts", .gauge,
+                "process_restarts",
                 "Restarts of the connected processes, as reported by their supervisors."
             ) { sum($0, \.restarts) },
-            workers.family("worker_jobs", .gauge, "Jobs assigned to workers.") { sum($0, \.jobs) },
-            workers.family(
-                "worker_credit", .gauge, "Concurrent jobs that workers accept."
-            ) { sum($0, \.credit) },
+            workers.family("worker_jobs", "Jobs assigned to workers.") { sum($0, \.jobs) },
+            workers.family("worker_credit", "Concurrent jobs that workers accept.") {
+                sum($0, \.credit)
+            },
         ]
     }
 
     private static func pools(_ report: StatusReport) -> [MetricFamily] {
         let pools = MetricRows(report.pools) { [("pool", $0.name.text), ("kind", $0.kind.name)] }
         return [
-            pools.family("pool_workers", .gauge, "Connected workers by pool.") {
-                UInt64($0.workers)
-            },
-            pools.family("pool_jobs", .gauge, "Jobs assigned to the workers of a pool.") {
-                UInt64($0.jobs)
-            },
+            pools.family("pool_workers", "Connected workers by pool.", \.workers),
+            pools.family("pool_jobs", "Jobs assigned to the workers of a pool.", \.jobs),
             pools.family(
-                "pool_credit", .gauge, "Concurrent jobs that the workers of a pool accept."
-            ) { UInt64($0.credit) },
-            pools.family("pool_queued_jobs", .gauge, "Jobs queued for a pool.", \.queued),
-            pools.family(
-                "pool_output_bytes", .gauge, "Bytes of the pool's output in use.", \.outputBytes),
+                "pool_credit", "Concurrent jobs that the workers of a pool accept.", \.credit),
+            pools.family("pool_queued_jobs", "Jobs queued for a pool.", \.queued),
+            pools.family("pool_output_bytes", "Bytes of the pool's output in use.", \.outputBytes),
         ]
     }
 
+    /// The stages, their cancels, and the phases of transfers.
     private static func stages(_ report: StatusReport) -> [MetricFamily] {
         let requests = MetricRows([report.requests]) { _ in [] }
         let stages = MetricRows(report.stages) { [("stage", $0.stage)] }
+        let cancels = MetricRows(report.cancellations) { [("stage", $0.stage)] }
+        let transfers = MetricRows(report.transfers) { [("phase", $0.phase)] }
         return [
             requests.histogram(
                 "request_duration_seconds",
-                "Time from admission to reply, excluding requests answered from the hit index."
-            ) { $0 },
-            stages.family("stage_queued_jobs", .gauge, "Queued jobs by stage.", \.queued),
-            stages.family(
-                "stage_queued_cost", .gauge, "Estimated cost of queued jobs.", \.queuedCost),
-            stages.family("stage_running_jobs", .gauge, "Running jobs by stage.", \.running),
+                "Time from admission to reply, excluding requests answered from the hit index.",
+                \.self),
+            stages.family("stage_queued_jobs", "Queued jobs by stage.", \.queued),
+            stages.family("stage_queued_cost", "Estimated cost of queued jobs.", \.queuedCost),
+            stages.family("stage_running_jobs", "Running jobs by stage.", \.running),
             stages.histogram("stage_wait_seconds", "Time jobs waited for a worker.", \.waits),
-            stages.histogram(
-                "stage_work_seconds", "Processing time reported by workers.", \.works),
-        ]
-    }
-
-    private static func cancellations(_ report: StatusReport) -> [MetricFamily] {
-        let stages = MetricRows(report.cancellations) { [("stage", $0.stage)] }
-        return [
-            stages.histogram(
+            stages.histogram("stage_work_seconds", "Processing time reported by workers.", \.works),
+            cancels.histogram(
                 "cancel_duration_seconds",
                 "Time from cancelling a job until its worker was free.", \.durations),
-            stages.family(
-                "cancels_hard_total", .counter,
+            cancels.family(
+                "cancels_hard_total",
                 "Cancels that ended the process because native code did not respond.", \.hard),
+            transfers.histogram(
+                "transfer_duration_seconds",
+                "Duration of the phases of transfers that returned a body.", \.durations),
         ]
-    }
-
-    private static func transfers(_ report: StatusReport) -> MetricFamily {
-        MetricRows(report.transfers) { [("phase", $0.phase)] }.histogram(
-            "transfer_duration_seconds",
-            "Duration of the phases of transfers that returned a body.", \.durations)
     }
 
     /// Counters unknown to this version are exported, too.
     private static func counters(_ report: StatusReport) -> [MetricFamily] {
-        var families = CounterMetric.all.map { MetricFamily($0.metric, $0.kind, $0.help) }
+        var families = CounterMetric.all.map { MetricFamily(counterOrGauge: $0.metric, $0.help) }
         var others = MetricFamily(
             "imagebus_other", .untyped, "Counters and gauges unknown to this version.")
-        for counter in report.counters where !isCovered(counter.name) {
+        for counter in report.counters where !CounterMetric.isCovered(counter.name) {
             let index = CounterMetric.all.firstIndex { $0.labels(of: counter.name) != nil }
             if let index, let labels = CounterMetric.all[index].labels(of: counter.name) {
                 families[index].add(counter.value, labels)
@@ -121,25 +100,20 @@ package enum MetricsText {
         return families + [others]
     }
 
-    private static func isCovered(_ counter: String) -> Bool {
-        CounterMetric.covered.contains(counter)
-            || CounterMetric.coveredPrefixes.contains { counter.hasPrefix($0) }
-    }
-
     private static func sockets(_ report: StatusReport) -> [MetricFamily] {
         let sockets = MetricRows(report.sockets) { [("socket", $0.name)] }
         let directions = MetricRows(
             report.sockets.flatMap { [(socket: $0, isIn: true), (socket: $0, isIn: false)] }
         ) { [("socket", $0.socket.name), ("direction", $0.isIn ? "in" : "out")] }
         return [
-            directions.family(
-                "socket_messages_total", .counter, "Messages sent and received."
-            ) { $0.isIn ? $0.socket.messagesReceived : $0.socket.messagesSent },
-            directions.family(
-                "socket_bytes_total", .counter, "Bytes of these messages, all frames."
-            ) { $0.isIn ? $0.socket.bytesReceived : $0.socket.bytesSent },
+            directions.family("socket_messages_total", "Messages sent and received.") {
+                $0.isIn ? $0.socket.messagesReceived : $0.socket.messagesSent
+            },
+            directions.family("socket_bytes_total", "Bytes of these messages, all frames.") {
+                $0.isIn ? $0.socket.bytesReceived : $0.socket.bytesSent
+            },
             sockets.family(
-                "socket_largest_message_bytes", .gauge, "Largest message sent or received.",
+                "socket_largest_message_bytes", "Largest message sent or received.",
                 \.largestMessage),
         ]
     }
@@ -155,11 +129,11 @@ struct MetricRows<Row> {
     }
 
     /// Returns the family `imagebus_NAME` with a sample of each row.
-    func family(
-        _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (Row) -> UInt64
+    func family<Value: BinaryInteger>(
+        _ name: String, _ help: String, _ value: (Row) -> Value
     ) -> MetricFamily {
-        var family = MetricFamily("imagebus_\(name)", kind, help)
-        for row in rows { family.add(value(row), labels(row)) }
+        var family = MetricFamily(counterOrGauge: name, help)
+        for row in rows { family.add(UInt64(value(row)), labels(row)) }
         return family
     }
 
@@ -172,32 +146,21 @@ struct MetricRows<Row> {
     }
 }
 
-/// The metric for a counter of the status.
+/// The metric for counters of the status.
 struct CounterMetric {
     let metric: String
-    let kind: MetricFamily.Kind
     let help: String
     /// Counter names in the status, each with a label value. A name that ends with a dot matches
     /// all counters that begin with it, and the remainder is the label value.
-    let names: [(name: String, value: String)]
+    let names: [(String, String)]
     let label: String
 
-    init(
-        _ metric: String, _ kind: MetricFamily.Kind, _ name: String, by label: String = "",
-        _ help: String
-    ) {
-        self.init(metric, kind, [(name, "")], by: label, help)
+    init(_ metric: String, _ name: String, by label: String = "", _ help: String) {
+        self.init(metric, [(name, "")], by: label, help)
     }
 
-    init(
-        _ metric: String, _ kind: MetricFamily.Kind, _ names: [(name: String, value: String)],
-        by label: String, _ help: String
-    ) {
-        self.metric = "imagebus_\(metric)"
-        self.kind = kind
-        self.names = names
-        self.label = label
-        self.help = help
+    init(_ metric: String, _ names: [(String, String)], by label: String, _ help: String) {
+        (self.metric, self.names, self.label, self.help) = (metric, names, label, help)
     }
 
     /// Returns the labels of this metric's sample for a counter; `nil` if the counter belongs to
@@ -212,167 +175,121 @@ struct CounterMetric {
         return nil
     }
 
-    static let all: [CounterMetric] = requests + work + externalCaches + state + peers
-
-    /// Counters that are exported otherwise: as the sum of other samples, or as metrics of their
+    /// Whether a counter is exported otherwise: as the sum of other samples, or as a metric of its
     /// own.
-    static let coveredPrefixes = ["queued."]
-    static let covered: Set<String> = ["failed", "coalesced"]
+    static func isCovered(_ counter: String) -> Bool {
+        ["failed", "coalesced"].contains(counter) || counter.hasPrefix("queued.")
+    }
 
-    private static let requests = [
-        CounterMetric("requests_total", .counter, "requests", "Load requests received."),
-        CounterMetric(
-            "cache_requests_total", .counter,
-            [
-                ("memoryHits", "memory"), ("diskHits", "disk"), ("originalUses", "original"),
-                ("misses", "miss"),
-            ], by: "tier",
-            "Requests by cache outcome: result in memory, result on disk, original, or "
-                + "none."),
-        CounterMetric(
-            "voucher_hits_total", .counter, "voucherHits",
-            "Memory hits served client-side from vouchers."),
-        CounterMetric(
-            "requests_failed_total", .counter, "failed.", by: "reason",
+    static let all = requests + work + externalCaches + state + peers
+
+    private static let requests: [CounterMetric] = [
+        .init("requests_total", "requests", "Load requests received."),
+        .init(
+            "cache_requests_total",
+            TierShares.counters.map { ($0.counter, $0.tier) }, by: "tier",
+            "Requests by cache outcome: result in memory, result on disk, original, or none."),
+        .init("voucher_hits_total", "voucherHits", "Memory hits served client-side from vouchers."),
+        .init(
+            "requests_failed_total", "failed.", by: "reason",
             "Requests that failed, excluding cancelled ones."),
-        CounterMetric(
-            "requests_cancelled_total", .counter, "cancelled",
+        .init(
+            "requests_cancelled_total", "cancelled",
             "Requests cancelled or abandoned by their client."),
-        CounterMetric(
-            "requests_refused_total", .counter,
+        .init(
+            "requests_refused_total",
             [("refusedBusy", "busy"), ("blacklistRefusals", "blacklisted")], by: "reason",
             "Requests refused because a limit was reached or the failure cache has their source."),
-        CounterMetric(
-            "fallbacks_total", .counter, "fallbacks",
-            "Requests answered with a fallback image."),
-        CounterMetric(
-            "coalesced_total", .counter, "coalesced.", by: "level",
+        .init("fallbacks_total", "fallbacks", "Requests answered with a fallback image."),
+        .init(
+            "coalesced_total", "coalesced.", by: "level",
             "Requests that joined work already in progress, by level."),
     ]
 
-    private static let work = [
-        CounterMetric(
-            "jobs_started_total", .counter,
+    private static let work: [CounterMetric] = [
+        .init(
+            "jobs_started_total",
             [
                 ("fetches", "fetch"), ("decodes", "decode"), ("transforms", "transform"),
                 ("stores", "store"),
             ], by: "stage", "Jobs assigned to workers, including retries."),
-        CounterMetric(
-            "original_hits_total", .counter, "originalHits", "Originals found in the cache."),
-        CounterMetric(
-            "partial_images_total", .counter, "partials",
+        .init("original_hits_total", "originalHits", "Originals found in the cache."),
+        .init(
+            "partial_images_total", "partials",
             "Images rendered from partially downloaded sources."),
-        CounterMetric(
-            "requeued_total", .counter, "requeued",
+        .init(
+            "requeued_total", "requeued",
             "Jobs and requests restarted after losing a worker or running out of space."),
-        CounterMetric(
-            "retries_total", .counter, "retries",
-            "Transfers retried after an origin failure."),
-        CounterMetric(
-            "transfers_total", .counter, "transfers.", by: "version",
+        .init("retries_total", "retries", "Transfers retried after an origin failure."),
+        .init(
+            "transfers_total", "transfers.", by: "version",
             "Transfers that returned a body, by HTTP version."),
-        CounterMetric(
-            "transfers_reused_total", .counter, "reusedConnections",
-            "Transfers over a reused connection."),
-        CounterMetric(
-            "transferred_bytes_total", .counter, "transferredBytes",
+        .init("transfers_reused_total", "reusedConnections", "Transfers over a reused connection."),
+        .init(
+            "transferred_bytes_total", "transferredBytes",
             "Body bytes received, before content decoding."),
-        CounterMetric("redirects_total", .counter, "redirects", "Redirects followed."),
-        CounterMetric(
-            "continuations_total", .counter, "continuations",
-            "Interrupted transfers that were resumed."),
-        CounterMetric(
-            "prefetched_total", .counter, "prefetched", "URLs completed by prefetches."),
-        CounterMetric(
-            "worker_crashes_total", .counter, "crashes",
-            "Workers that crashed or hung during a job."),
-        CounterMetric(
-            "piece_deliveries_total", .counter, "pieceDeliveries",
+        .init("redirects_total", "redirects", "Redirects followed."),
+        .init("continuations_total", "continuations", "Interrupted transfers that were resumed."),
+        .init("prefetched_total", "prefetched", "URLs completed by prefetches."),
+        .init("worker_crashes_total", "crashes", "Workers that crashed or hung during a job."),
+        .init(
+            "piece_deliveries_total", "pieceDeliveries",
             "Results delivered through the socket in chunks."),
-        CounterMetric(
-            "uploads_total", .counter, "uploads", "Images uploaded by clients."),
+        .init("uploads_total", "uploads", "Images uploaded by clients."),
     ]
 
-    private static let externalCaches = [
+    private static let externalCaches: [CounterMetric] = [
+        ("Hits", "External cache queries that hit."),
+        ("Misses", "External cache queries that missed."),
+        ("Writes", "External cache operations completed: stores, removals and lookups."),
+        ("Errors", "External cache operations that failed or were lost with a worker."),
+        ("Slow", "External cache operations that timed out."),
+        ("Skipped", "External cache operations skipped: assumed misses and omitted stores."),
+        ("Refused", "External cache hits discarded: image and announced properties differ."),
+        ("Promoted", "External cache hits copied to the stack's own cache."),
+    ].map { name, help in
         CounterMetric(
-            "foreign_cache_hits_total", .counter, "foreignCacheHits.", by: "pool",
-            "External cache queries that hit."),
-        CounterMetric(
-            "foreign_cache_misses_total", .counter, "foreignCacheMisses.", by: "pool",
-            "External cache queries that missed."),
-        CounterMetric(
-            "foreign_cache_writes_total", .counter, "foreignCacheWrites.", by: "pool",
-            "External cache operations completed: stores, removals and lookups."),
-        CounterMetric(
-            "foreign_cache_errors_total", .counter, "foreignCacheErrors.", by: "pool",
-            "External cache operations that failed or were lost with a worker."),
-        CounterMetric(
-            "foreign_cache_slow_total", .counter, "foreignCacheSlow.", by: "pool",
-            "External cache operations that timed out."),
-        CounterMetric(
-            "foreign_cache_skipped_total", .counter, "foreignCacheSkipped.", by: "pool",
-            "External cache operations skipped: assumed misses and omitted stores."),
-        CounterMetric(
-            "foreign_cache_refused_total", .counter, "foreignCacheRefused.", by: "pool",
-            "External cache hits discarded: image and announced properties differ."),
-        CounterMetric(
-            "foreign_cache_promoted_total", .counter, "foreignCachePromoted.", by: "pool",
-            "External cache hits copied to the stack's own cache."),
-        CounterMetric(
-            "foreign_cache_left_alone", .gauge, "foreignCacheLeftAlone.", by: "pool",
+            "foreign_cache_\(name.lowercased())_total", "foreignCache\(name).", by: "pool",
+            help)
+    }
+
+    private static let state: [CounterMetric] = [
+        .init(
+            "foreign_cache_left_alone", "foreignCacheLeftAlone.", by: "pool",
             "1 if the external cache is suspended after timeouts or errors, else 0."),
-    ]
-
-    private static let state = [
-        CounterMetric(
-            "quarantined", .gauge, "quarantined",
+        .init(
+            "quarantined", "quarantined",
             "Images in quarantine after crashing or hanging workers."),
-        CounterMetric(
-            "blacklisted", .gauge, "blacklisted", "Sources in the failure cache."),
-        CounterMetric(
-            "downloads_suspended", .gauge, "downloadsSuspended",
+        .init("blacklisted", "blacklisted", "Sources in the failure cache."),
+        .init(
+            "downloads_suspended", "downloadsSuspended",
             "1 if an operator suspended downloads, else 0."),
-        CounterMetric(
-            "prefetches", .gauge, "prefetches", "Prefetches in progress."),
-        CounterMetric(
-            "waiting_prefetches", .gauge, "waitingPrefetches",
-            "Prefetch URLs not started yet."),
-        CounterMetric(
-            "live_requests", .gauge, "liveRequests", "Requests without a terminal reply."),
-        CounterMetric(
-            "live_jobs", .gauge, "liveJobs", "Jobs that are queued, running or being cancelled."),
-        CounterMetric(
-            "live_blocks", .gauge, "liveBlocks", "Stage output blocks in use."),
-        CounterMetric(
-            "live_bytes", .gauge, "liveBytes.", by: "kind",
-            "Bytes of worker output not consumed yet."),
-        CounterMetric(
-            "indexed_hits", .gauge, "indexedHits",
+        .init("prefetches", "prefetches", "Prefetches in progress."),
+        .init("waiting_prefetches", "waitingPrefetches", "Prefetch URLs not started yet."),
+        .init("live_requests", "liveRequests", "Requests without a terminal reply."),
+        .init("live_jobs", "liveJobs", "Jobs that are queued, running or being cancelled."),
+        .init("live_blocks", "liveBlocks", "Stage output blocks in use."),
+        .init("live_bytes", "liveBytes.", by: "kind", "Bytes of worker output not consumed yet."),
+        .init(
+            "indexed_hits", "indexedHits",
             "Memory tier entries the coordinator serves without querying the cache."),
-        CounterMetric("clients", .gauge, "clients", "Connected clients."),
+        .init("clients", "clients", "Connected clients."),
     ]
 
-    private static let peers = [
-        CounterMetric(
-            "messages_malformed_total", .counter, "malformedMessages",
-            "Malformed messages received."),
-        CounterMetric(
-            "workers_expelled_total", .counter, "expelledWorkers",
+    private static let peers: [CounterMetric] = [
+        .init("messages_malformed_total", "malformedMessages", "Malformed messages received."),
+        .init(
+            "workers_expelled_total", "expelledWorkers",
             "Workers disconnected for protocol violations."),
-        CounterMetric(
-            "workers_lost_total", .counter, "lostWorkers",
-            "Workers that disconnected without a goodbye."),
-        CounterMetric(
-            "clients_lost_total", .counter, "lostClients",
-            "Clients that disconnected without a goodbye."),
-        CounterMetric(
-            "peers_stalled_total", .counter, "stalledPeers",
+        .init("workers_lost_total", "lostWorkers", "Workers that disconnected without a goodbye."),
+        .init("clients_lost_total", "lostClients", "Clients that disconnected without a goodbye."),
+        .init(
+            "peers_stalled_total", "stalledPeers",
             "Sessions closed because the peer did not read."),
-        CounterMetric(
-            "strangers_total", .counter, "strangers",
-            "Connections closed before a session was established."),
-        CounterMetric(
-            "connections_refused_total", .counter, "refusedConnections",
+        .init(
+            "strangers_total", "strangers", "Connections closed before a session was established."),
+        .init(
+            "connections_refused_total", "refusedConnections",
             "Connections refused by the limit per process or in total."),
     ]
 }
@@ -396,9 +313,12 @@ package struct MetricFamily: Hashable {
     private(set) var lines: [String] = []
 
     package init(_ name: String, _ kind: Kind, _ help: String) {
-        self.name = name
-        self.kind = kind
-        self.help = help
+        (self.name, self.kind, self.help) = (name, kind, help)
+    }
+
+    /// Creates the family `imagebus_NAME`: a counter if the name ends in `_total`, else a gauge.
+    init(counterOrGauge name: String, _ help: String) {
+        self.init("imagebus_\(name)", name.hasSuffix("_total") ? .counter : .gauge, help)
     }
 
     /// The family in exposition format; empty if it has no samples.

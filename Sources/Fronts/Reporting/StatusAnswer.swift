@@ -189,13 +189,14 @@ struct TierShares {
 
     /// Counts since the coordinator started, or since an earlier report.
     init(_ report: StatusReport, since earlier: StatusReport? = nil) {
-        rows = [
-            ("memory", "memoryHits"), ("disk", "diskHits"), ("original", "originalUses"),
-            ("miss", "misses"),
-        ].map { tier, counter in
-            (tier, report.growth(of: counter, since: earlier))
-        }
+        rows = Self.counters.map { ($0.tier, report.growth(of: $0.counter, since: earlier)) }
     }
+
+    /// The tiers with the counters of their requests.
+    static let counters = [
+        (tier: "memory", counter: "memoryHits"), ("disk", "diskHits"),
+        ("original", "originalUses"), ("miss", "misses"),
+    ]
 
     /// Returns the share of all these requests; 0 if there are none.
     func share(_ requests: UInt64) -> Double {
