@@ -148,34 +148,6 @@ import Testing
         try server.run { gone.values.count == 2 }
     }
 
-    private static var stalling: TestHandler {
-        TestHandler { _ in
-            var reply = HTTPReply(body: .bytes([1, 2, 3]))
-            reply.stallsAfter = 1
-            return reply
-        }
-    }
-
-    @Test func aReplyThatStallsEndsWithItsPeer() throws {
-        let handler = Self.stalling
-        let server = try EventedHTTPServer(handler: handler)
-        let response = try responses(server, to: Self.get("/"), bodyBytes: 1)
-        #expect(response.head.contains("Content-Length: 3") && response.body == [1])
-        try server.run { !handler.ends.isEmpty && server.connectionCount == 0 }
-        #expect(handler.ends == [.peerLeft] && server.waitingCount == 0)
-    }
-
-    @Test func aReplyThatStallsEndsWithTheServer() throws {
-        let handler = Self.stalling
-        do {
-            let server = try EventedHTTPServer(handler: handler)
-            let client = try RawClient(port: server.port)
-            client.get("/")
-            try server.run { server.waitingCount == 1 }
-        }
-        #expect(handler.ends == [.stopped])
-    }
-
     @Test func aHeadHasNoBody() throws {
         let handler = TestHandler { _ in HTTPReply(body: .bytes([1, 2, 3])) }
         let server = try EventedHTTPServer(handler: handler)

@@ -1,69 +1,88 @@
-import CommandLineInterface
 import Glibc
 import Linux
-import MicroHTTPD
 import Model
 import Synchronization
 
-/// The origin of a measurement: serves images from memory until the process ends.
+/// The origin of a measurement: serves images from memory until the process ends, each connection
+/// on a thread of its own.
 final class BenchOrigin: Sendable {
-    private let images: Images
-    private let port: UInt16
-
     private struct Image: Sendable {
         var bytes: [UInt8] = []
-        /// The number of bytes after which its transfers stall.
-        var stallsAfter: Int?
+        /// The number of bytes that its transfers send before they stall.
+        var sentMax = Int.max
         var requests = 0
     }
 
     /// The images by name.
-    private final class Images: EventedHandler, Sendable {
-        let all = Mutex<[String: Image]>([:])
+    private let images = Mutex<[String: Image]>([:])
+    private let port: UInt16
 
-        func handle(_ exchange: EventedExchange) {
-            let name = String(exchange.target.dropFirst().prefix { $0 != "?" })
-            let image = all.withLock { images in
-                images[name]?.requests += 1
-                return images[name]
-            }
-            guard let image else { return exchange.answer(HTTPReply(status: 404)) }
-            var reply = HTTPReply(
-                headers: [("Content-Type", "application/octet-stream")], body: .bytes(image.bytes))
-            reply.stallsAfter = image.stallsAfter
-            exchange.answer(reply)
-        }
-
-        func ended(_: EventedExchange, _: HTTPEnd) {}
-    }
+    /// The maximum size of a request in bytes.
+    private static let requestBytesMax = 1 << 16
 
     init() throws(ImageError) {
-        let images = Images()
-        self.images = images
         do throws(Errno) {
             let listener = try StreamListener(address: "127.0.0.1", port: 0)
             port = listener.port ?? 0
             let socket = listener.relinquish()
-            _ = try Thread(name: "origin") { Self.serve(images, socket) }
+            _ = try Thread(name: "origin") { [self] in accept(from: socket) }
         } catch {
             throw ImageError(.unavailable, "cannot start an origin on 127.0.0.1")
         }
     }
 
-    /// Answers requests on the calling thread.
-    private static func serve(_ images: Images, _ socket: Int32) {
-        var limits = HTTPLimits()
-        limits.connectionsPerPeer = 0
-        do throws(HTTPListenError) {
-            let server = try EventedHTTPServer(listener: socket, limits: limits, handler: images)
-            while true {
-                var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
-                poll(&entry, 1, server.millisecondsUntilDue.map { Int32(clamping: $0) } ?? -1)
-                server.run()
+    private func accept(from socket: Int32) {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while true {
+            poll(&entry, 1, -1)
+            let peer = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+            guard peer >= 0 else { continue }
+            _ = try? Thread(name: "transfer") { [self] in
+                try? answerRequests(of: FileDescriptor(owning: peer))
             }
-        } catch {
-            Terminal.error("imagebus bench: the origin cannot be started (\(error.text))\n")
         }
+    }
+
+    /// Answers the requests of a connection, which have no bodies, until the peer closes it.
+    private func answerRequests(of peer: consuming FileDescriptor) throws(Errno) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Self.requestBytesMax, alignment: 16)
+        defer { buffer.deallocate() }
+        var request: [UInt8] = []
+        while request.count < Self.requestBytesMax {
+            let count = try peer.read(into: buffer)
+            if count == 0 { return }
+            request += buffer[..<count]
+            guard request.suffix(4) == Array("\r\n\r\n".utf8) else { continue }
+            let (bytes, isStalled) = answer(to: String(decoding: request, as: UTF8.self))
+            let number = peer.number
+            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(Errno) in
+                try FileDescriptor.writeAll(bytes, to: number)
+            }
+            while isStalled, try peer.read(into: buffer) > 0 {}
+            request = []
+        }
+    }
+
+    /// Returns the response, and whether the transfer stalls after it.
+    private func answer(to request: String) -> (bytes: [UInt8], isStalled: Bool) {
+        let target = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
+        let name = String(target.dropFirst().prefix { $0 != "?" })
+        let image = images.withLock { images in
+            images[name]?.requests += 1
+            return images[name]
+        }
+        guard let image else {
+            return (Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8), false)
+        }
+        let head = """
+            HTTP/1.1 200 OK\r
+            Content-Type: application/octet-stream\r
+            Content-Length: \(image.bytes.count)\r
+            \r
+
+            """
+        return (Array(head.utf8) + image.bytes.prefix(image.sentMax), image.sentMax < .max)
     }
 
     /// `IP:PORT`, as `--allow-address` requires it.
@@ -73,17 +92,17 @@ final class BenchOrigin: Sendable {
     func url(_ name: String) -> String { "http://\(authority)/\(name)" }
 
     /// Returns the image served under a name.
-    func bytes(_ name: String) -> [UInt8] { images.all.withLock { $0[name]?.bytes ?? [] } }
+    func bytes(_ name: String) -> [UInt8] { images.withLock { $0[name]?.bytes ?? [] } }
 
     /// Returns how often an image was requested, with any query.
-    func requestCount(_ name: String) -> Int { images.all.withLock { $0[name]?.requests ?? 0 } }
+    func requestCount(_ name: String) -> Int { images.withLock { $0[name]?.requests ?? 0 } }
 
     /// Adds or replaces an image. If `count` is given, only so many bytes of it are sent; then the
     /// connection stalls until the peer disconnects.
-    func add(_ name: String, _ bytes: [UInt8], stallingAfter count: Int? = nil) {
-        images.all.withLock {
+    func add(_ name: String, _ bytes: [UInt8], stallingAfter count: Int = .max) {
+        images.withLock {
             $0[name, default: Image()].bytes = bytes
-            $0[name]?.stallsAfter = count
+            $0[name]?.sentMax = count
         }
     }
 }

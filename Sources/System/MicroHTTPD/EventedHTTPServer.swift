@@ -369,7 +369,6 @@ func endEvented(
 private func queue(_ reply: PreparedReply, _ exchange: EventedExchange) -> MHD_Result {
     let reply = exchange.isLast ? reply.closing() : reply
     guard let response = reply.response else { return .NO }
-    reply.stalled?.exchange = exchange
     exchange.server.awaitReading(of: reply.bodyBytes, on: exchange.connection)
     return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response)
 }
@@ -472,9 +471,6 @@ public struct HTTPReply {
     /// always states the length 0. The length of the image would be right (RFC 9110 §8.6), but
     /// parsers such as http_parser then wait for bytes, while caches ignore it (RFC 9111 §3.2).
     public var body: Body
-    /// Sends only this many bytes of the body, which must be `bytes`, and then nothing until the
-    /// peer disconnects or reads too slowly; `nil` sends all. Measures clients of a stalled server.
-    public var stallsAfter: Int?
 
     /// Creates a reply whose body is copied.
     public init(
@@ -498,15 +494,12 @@ public final class PreparedReply {
     public let reply: HTTPReply
     /// The response of libmicrohttpd; `nil` if memory is short.
     let response: OpaquePointer?
-    /// The body of a reply that stalls, which can only be sent once.
-    let stalled: StalledBody?
 
     /// Prepares a reply. If one of its headers is invalid, becomes a server error.
     public init(_ reply: HTTPReply) {
-        stalled = StalledBody(reply)
-        let response = Self.response(to: reply, stalled)
+        let response = Self.response(to: reply)
         self.reply = response == nil ? HTTPReply(status: 500) : reply
-        self.response = response ?? Self.response(to: self.reply, nil)
+        self.response = response ?? Self.response(to: self.reply)
         (status, bodyBytes) = (self.reply.status, self.reply.bodyBytes)
     }
 
@@ -521,12 +514,8 @@ public final class PreparedReply {
         return PreparedReply(reply)
     }
 
-    private static func response(
-        to reply: HTTPReply, _ stalled: StalledBody?
-    ) -> OpaquePointer? {
-        let created: OpaquePointer?
-        if let stalled { created = stalled.response } else { created = response(of: reply.body) }
-        guard let created else { return nil }
+    private static func response(to reply: HTTPReply) -> OpaquePointer? {
+        guard let created = response(of: reply.body) else { return nil }
         // Written here, since libmicrohttpd would write it again each time that it is sent.
         var date = [CChar](repeating: 0, count: Int(CMICROHTTPD_DATE_BYTES))
         cmicrohttpd_date(&date)
@@ -556,60 +545,4 @@ public final class PreparedReply {
             return created
         }
     }
-}
-
-/// A body of which only the first bytes are sent. Belongs to the server's thread.
-final class StalledBody {
-    /// The exchange that it answers.
-    weak var exchange: EventedExchange?
-    private let bytes: [UInt8]
-    private let count: Int
-
-    /// The size of the buffer from which the body is sent.
-    private static let bufferBytes = 64 << 10
-    // Macros with casts.
-    private static let (endOfStream, endWithError) = (-1, -2)
-
-    /// Returns `nil` for a reply that doesn't stall.
-    init?(_ reply: HTTPReply) {
-        guard let count = reply.stallsAfter, case .bytes(let bytes) = reply.body else { return nil }
-        (self.bytes, self.count) = (bytes, min(count, bytes.count))
-    }
-
-    /// A new response of libmicrohttpd, which keeps this body; `nil` if memory is short.
-    var response: OpaquePointer? {
-        let pointer = Unmanaged.passRetained(self).toOpaque()
-        let created = MHD_create_response_from_callback(
-            UInt64(bytes.count), Self.bufferBytes, readStalled, pointer,
-            { $0.map { Unmanaged<StalledBody>.fromOpaque($0).release() } })
-        if created == nil { Unmanaged<StalledBody>.fromOpaque(pointer).release() }
-        return created
-    }
-
-    /// Copies the bytes at an offset. After the last one, suspends the connection until the
-    /// exchange is over.
-    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let start = Int(clamping: offset)
-        guard start < count else {
-            guard count < bytes.count else { return Self.endOfStream }
-            guard let exchange, exchange.standing != .over,
-                exchange.server.suspend(exchange) == nil
-            else { return Self.endWithError }
-            return 0
-        }
-        let end = min(count, start + buffer.count)
-        bytes.withUnsafeBytes {
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end]))
-        }
-        return end - start
-    }
-}
-
-private func readStalled(
-    _ body: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ count: Int
-) -> Int {
-    guard let body, let buffer else { return -2 }
-    return Unmanaged<StalledBody>.fromOpaque(body).takeUnretainedValue()
-        .read(at: offset, into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }
