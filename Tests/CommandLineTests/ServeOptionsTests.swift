@@ -262,7 +262,7 @@ import Testing
             ["HOME": "/home/a", "IMAGEBUS_FAILURE_CACHE_ENTRIES": "99"])
         let coordinator = set.children(programs: "/p").first { $0.kind == .coordinator }
         let wanted = [
-            "--failure-cache-seconds", "0", "--failure-cache-entries", "99", "--fetch-retries", "5",
+            "--fetch-retries", "5", "--failure-cache-seconds", "0", "--failure-cache-entries", "99",
         ]
         #expect(coordinator?.arguments.contains(wanted) == true)
         let plain = try options([]).children(programs: "/p").first { $0.kind == .coordinator }

@@ -77,7 +77,7 @@ extension Command {
 }
 
 /// An option of a command: on the command line, in the environment and in the help.
-package struct OptionDefinition: Hashable, Sendable {
+package struct OptionDefinition: Sendable {
     /// The name without dashes.
     package let name: String
     /// The short form, such as `o` for `-o`.
@@ -97,6 +97,8 @@ package struct OptionDefinition: Hashable, Sendable {
     package var separators: [Character]?
     /// Whether an empty value selects a default, as in `--trim=`.
     package var hasUsualValue = false
+    /// Checks a value, and returns it as other programs of the stack expect it.
+    package var check: @Sendable (String) throws(UsageError) -> String = { $0 }
     /// Whether the help shows the option. Hidden options are used only by our own processes or
     /// reserved for a later version.
     package var visibility = Visibility.shown
@@ -113,13 +115,8 @@ package struct OptionDefinition: Hashable, Sendable {
         of words: ValueChoice? = nil, separators: [Character]? = nil,
         visibility: Visibility = .shown, _ help: String = ""
     ) {
-        self.name = name
-        self.letter = letter
-        self.value = value
-        self.words = words
-        self.separators = separators
-        self.visibility = visibility
-        self.help = help
+        (self.name, self.letter, self.value, self.words) = (name, letter, value, words)
+        (self.separators, self.visibility, self.help) = (separators, visibility, help)
     }
 
     /// The possible values, for shell completion; a flag has none.
@@ -143,6 +140,15 @@ package struct OptionDefinition: Hashable, Sendable {
     ) -> OptionDefinition {
         var definition = self
         (definition.formerNames, definition.formerValues) = (names, values)
+        return definition
+    }
+
+    /// Returns the option with a check of its values.
+    package func checked(
+        _ check: @escaping @Sendable (String) throws(UsageError) -> String
+    ) -> OptionDefinition {
+        var definition = self
+        definition.check = check
         return definition
     }
 

@@ -24,7 +24,7 @@ package enum OptionReader {
         for definition in definitions
         where !given.contains(definition.name) && definition.visibility == .shown {
             guard let text = variable(of: definition, in: environment),
-                definition != .help, definition != .version
+                ![OptionDefinition.help.name, "version"].contains(definition.name)
             else { continue }
             fromEnvironment += try entries(of: definition, text)
         }
@@ -239,6 +239,19 @@ package struct ReadOptions: Hashable {
         _ name: String
     ) throws(UsageError) -> Value? {
         try word(name, Value.allCases.map { ($0.rawValue, $0) })
+    }
+
+    /// Returns options as arguments for another program of the stack, with checked values.
+    package func arguments(_ definitions: [OptionDefinition]) throws(UsageError) -> [String] {
+        var arguments: [String] = []
+        for definition in definitions {
+            let given = entries.filter { $0.name == definition.name }
+            for entry in definition.separators == nil ? given.suffix(1) : given[...] {
+                arguments.append("--\(entry.name)")
+                if definition.value != nil { arguments.append(try entry.parsed(definition.check)) }
+            }
+        }
+        return arguments
     }
 
     /// Throws if there are operands, for commands that take none.

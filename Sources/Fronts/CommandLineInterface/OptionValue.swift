@@ -108,7 +108,7 @@ extension OptionValue {
 
 extension OptionValue {
     /// Returns the value, or throws an error that only states what is expected.
-    static func expect<Value>(
+    package static func expect<Value>(
         _ value: Value?, _ expected: String, _ text: String
     ) throws(UsageError) -> Value {
         guard let value else { throw UsageError("'\(text)' is not \(expected)") }

@@ -12,7 +12,7 @@ enum BenchTool {
             let interruption = try Interruption.started()
             let origin = try BenchOrigin()
             var stackOptions = options.stack
-            if options.url == nil { stackOptions.network.addresses.append(origin.authority) }
+            if options.url == nil { stackOptions.network += ["--allow-address", origin.authority] }
             let stack = try OpenStack(stackOptions, interruption)
             defer { stack.end(interruption) }
             let bench = try Bench(options, origin, stack)

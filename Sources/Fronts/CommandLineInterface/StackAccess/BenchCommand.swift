@@ -32,14 +32,8 @@ extension Command {
             ("loading", loadOptions),
             (
                 "stack",
-                [
-                    .endpoint,
-                    OptionDefinition(
-                        "private", "start a private stack even if another one is running"),
-                    .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates,
-                    .runtimeDirectory,
-                    .logLevel, .logFormat,
-                ]
+                [.endpoint, .private] + OptionDefinition.network
+                    + [.runtimeDirectory, .logLevel, .logFormat]
             ),
             ("", laterOptions),
         ],

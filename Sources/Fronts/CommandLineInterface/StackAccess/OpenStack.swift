@@ -240,7 +240,7 @@ final class PrivateStack {
                 "--transform", "\(options.workers)",
             ] + (cache.map { ["--cache-dir", $0, "--yield-cache"] } ?? ["--memory-only"])
                 + (options.configurationFile.map { ["--config", $0] } ?? [])
-                + options.network.arguments + options.log.arguments)
+                + options.network + options.log.arguments)
         command.environment["IMAGEBUS_ONLY"] = nil
         // The file contains the metrics of the stack that is serving on this host.
         command.environment["IMAGEBUS_METRICS_FILE"] = nil

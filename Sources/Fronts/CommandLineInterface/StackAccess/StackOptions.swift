@@ -15,7 +15,8 @@ package struct StackOptions: Hashable {
     /// The number of decode workers, and of transform workers, in a private stack: one image needs
     /// only one of each.
     package var workers = 1
-    package var network: NetworkOptions
+    /// The addresses that downloads may connect to, and the certificates they trust, as arguments.
+    package var network: [String]
     /// The configuration file of a private stack.
     package var configurationFile: String?
     package var log: LogOptions
@@ -24,21 +25,16 @@ package struct StackOptions: Hashable {
     /// stack.
     package var ofPrivateStack: Set<String>
 
-    /// Options that don't affect a stack that is already running.
-    private static let privateOnly: [OptionDefinition] = [
-        .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
-    ]
-
     package init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         endpoint = read.last("endpoint")
         isPrivate = read.isSet("private")
         runtimeDirectory = try RuntimePlace(read, environment: environment)
         cacheDirectory = try read.cacheDirectory(environment)
-        network = try NetworkOptions(read)
+        network = try read.arguments(OptionDefinition.network)
         configurationFile = try read.parsed("config", OptionValue.path)
         // A private stack logs only problems.
         log = try LogOptions(read, level: .warning)
-        let names = Self.privateOnly.map(\.name)
+        let names = (OptionDefinition.network + [.config]).map(\.name)
         ofPrivateStack = Set(
             read.entries.filter { $0.origin == .commandLine && names.contains($0.name) }
                 .map(\.name))
@@ -64,24 +60,31 @@ extension OptionDefinition {
             + "serve reloads it on SIGHUP, except for pools and listeners")
     package static let endpoint = OptionDefinition(
         "endpoint", value: "E", "endpoint of a running stack: ipc:///DIRECTORY/front/front.sock")
+    package static let `private` = OptionDefinition(
+        "private", "start a private stack even if another one is running")
     package static let logLevel = OptionDefinition(
         "log-level", value: "LEVEL", of: .words(LogLevel.allCases.map(\.rawValue)),
         "minimum level logged to stderr: debug, info, warning or error (info)")
     package static let logFormat = OptionDefinition(
         "log-format", value: "FORMAT", of: .words(LogFormat.allCases.map(\.rawValue)),
         "log format: text or json (text)")
-    package static let allowPrivateNetworks = OptionDefinition(
+    /// The addresses that downloads may connect to, and the certificates they trust.
+    package static let network = [allowPrivateNetworks, allowAddress, denyAddress, certificates]
+    private static let allowPrivateNetworks = OptionDefinition(
         "allow-private-networks", "allow downloads from private, loopback and link-local addresses")
-    package static let allowAddress = OptionDefinition(
+    private static let allowAddress = OptionDefinition(
         "allow-address", value: "IP:PORT", separators: [",", " "],
-        "allow downloads from this private address (repeatable)")
-    package static let denyAddress = OptionDefinition(
+        "allow downloads from this private address (repeatable)"
+    ).checked(OptionValue.address)
+    private static let denyAddress = OptionDefinition(
         "deny-address", value: "IP/BITS", separators: [",", " "],
         "block downloads from these addresses, such as 203.0.113.0/24, even "
-            + "if allowed otherwise (repeatable)")
-    package static let certificates = OptionDefinition(
+            + "if allowed otherwise (repeatable)"
+    ).checked(OptionValue.addressRange)
+    private static let certificates = OptionDefinition(
         "ca-file", value: "FILE",
-        "CA certificates in PEM for https origins (those of the system)")
+        "CA certificates in PEM for https origins (those of the system)"
+    ).checked(OptionValue.path)
 }
 
 /// A runtime directory, and whether it was specified by an option or environment variable.
@@ -122,33 +125,6 @@ extension ReadOptions {
     package func cacheDirectory(_ environment: [String: String]) throws(UsageError) -> String? {
         try parsed(OptionDefinition.cacheDirectory.name, OptionValue.path)
             ?? RuntimeLocation.cacheDirectory(environment: environment)
-    }
-}
-
-/// The addresses that downloads may connect to, and the certificates they trust.
-package struct NetworkOptions: Hashable {
-    package var allowsPrivateNetworks = false
-    package var addresses: [String] = []
-    /// Ranges to which connections are never made.
-    package var deniedAddresses: [String] = []
-    /// Certificates to trust instead of the system's.
-    package var certificatesFile: String?
-
-    package init() {}
-
-    package init(_ read: ReadOptions) throws(UsageError) {
-        allowsPrivateNetworks = read.isSet("allow-private-networks")
-        addresses = try read.parsedAll("allow-address", OptionValue.address)
-        deniedAddresses = try read.parsedAll("deny-address", OptionValue.addressRange)
-        certificatesFile = try read.parsed("ca-file", OptionValue.path)
-    }
-
-    /// The same settings as options for another program.
-    package var arguments: [String] {
-        (allowsPrivateNetworks ? ["--allow-private-networks"] : [])
-            + addresses.flatMap { ["--allow-address", $0] }
-            + deniedAddresses.flatMap { ["--deny-address", $0] }
-            + (certificatesFile.map { ["--ca-file", $0] } ?? [])
     }
 }
 

@@ -127,13 +127,9 @@ extension Command {
         "traceparent", value: "T",
         "W3C Trace Context to log in all processes ($TRACEPARENT)")
 
-    static let stackOptions: [OptionDefinition] = [
-        .endpoint,
-        OptionDefinition("private", "start a private stack even if another one is running"),
-        .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
-        .runtimeDirectory,
-        .cacheDirectory, .logLevel, .logFormat,
-    ]
+    static let stackOptions: [OptionDefinition] =
+        [.endpoint, .private] + OptionDefinition.network
+        + [.config, .runtimeDirectory, .cacheDirectory, .logLevel, .logFormat]
 
     private static let nameOptions = [
         OptionDefinition(

@@ -283,9 +283,9 @@ extension ServeOptions {
                 + coordinatorArguments + (only == nil ? [] : ["--keeps-workers"])
                 + (gateway?.grants ?? [])
                 + (requestLogging == .misses ? [] : ["--log-requests", requestLogging.rawValue])
-        case .download: network.arguments + downloadArguments
+        case .download: downloadArguments
         case .cache:
-            option("--cache-dir", cacheDirectory) + cache.arguments
+            option("--cache-dir", cacheDirectory) + cacheArguments
                 + option("--memory-files", memoryFiles) + (yieldsCache ? ["--yield-cache"] : [])
         case .decode, .transform: []
         }

@@ -37,17 +37,12 @@ extension Command {
             ("HTTP gateway", ServedGateway.definitions),
             (
                 "network",
-                [.allowPrivateNetworks, .allowAddress, .denyAddress, .certificates]
-                    + DownloadSetting.definitions
+                DownloadSetting.definitions
             ),
             (
                 "configuration and directories",
                 [
-                    .config, .runtimeDirectory, .cacheDirectory,
-                    OptionDefinition(
-                        "local-root", value: "DIRECTORY",
-                        "serve local:///PATH from this directory, which the download process "
-                            + "must be able to read; links must not lead out of it"),
+                    .config, .runtimeDirectory, .cacheDirectory, CoordinatorSettings.localRoot,
                     OptionDefinition(
                         "secret-file", value: "FILE",
                         "key that isolates cache entries loaded with credentials; created if "
@@ -55,7 +50,7 @@ extension Command {
                             + "coordinator a temporary key)"),
                 ]
             ),
-            ("caches", CacheSettings.definitions),
+            ("caches", CacheSetting.definitions),
             ("image limits", CoordinatorSettings.limits),
             ("downloads and queues", CoordinatorSettings.definitions),
             (
@@ -133,7 +128,6 @@ struct ServeOptions: Hashable {
     var drawers = 0
     /// `nil` for none.
     var gateway: ServedGateway?
-    var network = NetworkOptions()
     /// Settings for the download workers, as arguments.
     var downloadArguments: [String] = []
     var runtimeDirectory: String
@@ -143,8 +137,8 @@ struct ServeOptions: Hashable {
     var yieldsCache = false
     /// A directory in which tests specify the available memory; `nil` to ask the kernel.
     var memoryFiles: String?
-    /// The limits and settings of the caches.
-    var cache = CacheSettings()
+    /// The limits and settings of the caches, as arguments.
+    var cacheArguments: [String] = []
     /// Settings for the coordinator, as arguments.
     var coordinatorArguments: [String] = []
     /// The file with the coordinator's key; `nil` for that in the cache directory, if any.
@@ -178,15 +172,16 @@ struct ServeOptions: Hashable {
         decoders = try read.integer("decode", in: 0...Self.processesMax) ?? cores
         transformers = try read.integer("transform", in: 0...Self.processesMax) ?? cores
         drawers = try read.integer("vector", in: 0...Self.processesMax) ?? 0
-        network = try NetworkOptions(read)
-        downloadArguments = try DownloadSetting.arguments(read)
+        downloadArguments = try read.arguments(DownloadSetting.definitions)
         runtimeDirectory = try read.runtimeDirectory(environment)
         let isMemoryOnly = read.isSet("memory-only")
         cacheDirectory = isMemoryOnly ? nil : try read.cacheDirectory(environment)
         yieldsCache = read.isSet("yield-cache")
-        cache = try CacheSettings(read)
+        cacheArguments = try read.arguments(CacheSetting.definitions)
         memoryFiles = try read.parsed("memory-files", OptionValue.path)
-        coordinatorArguments = try CoordinatorSettings.arguments(read)
+        coordinatorArguments = try read.arguments(
+            CoordinatorSettings.definitions + CoordinatorSettings.limits
+                + [CoordinatorSettings.localRoot])
         log = try LogOptions(read)
         requestLogging = try read.word("log-requests") ?? .misses
         metricsFile = try Self.metricsFile(read, hasMetrics: kinds.contains(.coordinator))
@@ -235,153 +230,117 @@ struct ServeOptions: Hashable {
     }
 }
 
-/// Options that `serve` passes to its coordinator unchanged.
+// Options that `serve` passes to its processes. Their values are checked here, so that a mistake is
+// a usage error and not a process that fails to start.
+
+/// The options for the coordinator.
 enum CoordinatorSettings {
-    /// The numeric options with their ranges.
-    private static let numbers: [(name: String, range: ClosedRange<Int>)] = [
-        ("failure-cache-seconds", 0...366 * 86_400),
-        ("failure-cache-entries", 0...1_000_000),
-        ("fetch-retries", 0...10),
-        ("fetches-per-host", 0...65_536),
-        ("queue-limit", 1...1_000_000),
-        ("connections-per-process", 1...8_192),
-        ("vouchers", 0...1_048_576),
-    ]
-
-    /// Returns the arguments for the coordinator. They are validated here, so that a mistake is a
-    /// usage error and not a process that fails to start.
-    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
-        var arguments: [String] = []
-        for (name, range) in numbers {
-            let number = try read.integer(name, in: range)
-            if let number { arguments += ["--\(name)", "\(number)"] }
-        }
-        for setting in LimitSetting.allCases {
-            let limit = try read.parsed(setting.rawValue, as: setting.expected) {
-                setting.value(of: $0)
-            }
-            if let limit { arguments += ["--\(setting.rawValue)", "\(limit)"] }
-        }
-        let order = try read.word("fetch-order", [("fifo", "fifo"), ("lifo", "lifo")])
-        if let order { arguments += ["--fetch-order", order] }
-        let root = try read.parsed("local-root") { (text) throws(UsageError) in
-            let path = try OptionValue.path(text)
-            guard FileRoot.isPath(path) else {
-                throw UsageError(
-                    "'\(text)' is not a valid directory path: use at most "
-                        + "\(FileRoot.bytesMax) bytes, without '.' and '..'")
-            }
-            return path
-        }
-        if let root { arguments += ["--local-root", root] }
-        return arguments
-    }
-
     /// The options that limit images.
     static let limits: [OptionDefinition] = [
-        OptionDefinition(
-            LimitSetting.pixels.rawValue, value: "N",
+        (
+            LimitSetting.pixels, "N",
             "maximum pixels decoded per image, such as 50M (100M); profiles and "
-                + "rules in the --config file can lower this and the next four limits"),
-        OptionDefinition(
-            LimitSetting.side.rawValue, value: "N", "maximum width and height of an image (32767)"),
-        OptionDefinition(
-            LimitSetting.body.rawValue, value: "BYTES",
-            "maximum size of a downloaded or uploaded image (64M)"),
-        OptionDefinition(
-            LimitSetting.pages.rawValue, value: "N", "maximum pages or frames per file (10000)"),
-        OptionDefinition(
-            LimitSetting.metadata.rawValue, value: "BYTES",
-            "maximum size of ICC profile, EXIF, XMP and text per file (16M)"),
-    ]
+                + "rules in the --config file can lower this and the next four limits"
+        ), (.side, "N", "maximum width and height of an image (32767)"),
+        (.body, "BYTES", "maximum size of a downloaded or uploaded image (64M)"),
+        (.pages, "N", "maximum pages or frames per file (10000)"),
+        (.metadata, "BYTES", "maximum size of ICC profile, EXIF, XMP and text per file (16M)"),
+    ].map { (setting: LimitSetting, value: String, help: String) in
+        OptionDefinition(setting.rawValue, value: value, help).checked {
+            (text) throws(UsageError) in
+            "\(try OptionValue.expect(setting.value(of: text), setting.expected, text))"
+        }
+    }
+
+    static let localRoot = OptionDefinition(
+        "local-root", value: "DIRECTORY",
+        "serve local:///PATH from this directory, which the download process "
+            + "must be able to read; links must not lead out of it"
+    ).checked { (text) throws(UsageError) in
+        let path = try OptionValue.path(text)
+        guard FileRoot.isPath(path) else {
+            throw UsageError(
+                "'\(text)' is not a valid directory path: use at most "
+                    + "\(FileRoot.bytesMax) bytes, without '.' and '..'")
+        }
+        return path
+    }
 
     /// The other options.
     static let definitions: [OptionDefinition] = [
-        OptionDefinition(
-            "fetch-retries", value: "N",
-            "retries after a temporary download failure (2)"),
-        OptionDefinition(
-            "fetches-per-host", value: "N",
-            "concurrent downloads per host (64; 0: no limit)"),
+        number("fetch-retries", 0...10, "retries after a temporary download failure (2)"),
+        number("fetches-per-host", 0...65_536, "concurrent downloads per host (64; 0: no limit)"),
         OptionDefinition(
             "fetch-order", value: "ORDER", of: .words(["fifo", "lifo"]),
-            "order of queued downloads: fifo, or lifo (newest first) (fifo)"),
-        OptionDefinition(
-            "failure-cache-seconds", value: "N",
+            "order of queued downloads: fifo, or lifo (newest first) (fifo)"
+        ).checked { (text) throws(UsageError) in
+            try OptionValue.word(text, [("fifo", text), ("lifo", text)])
+        },
+        number(
+            "failure-cache-seconds", 0...366 * 86_400,
             "seconds that the failure cache keeps a failed URL (600; 0: forever)"
         ).formerly(["blacklist-seconds"]),
-        OptionDefinition(
-            "failure-cache-entries", value: "N",
+        number(
+            "failure-cache-entries", 0...1_000_000,
             "maximum entries of the failure cache (10000; 0: disabled)"
         ).formerly(["blacklist-entries"]),
-        OptionDefinition(
-            "queue-limit", value: "N",
+        number(
+            "queue-limit", 1...1_000_000,
             "maximum queued jobs per kind of worker; further requests fail with busy (16384)"),
-        OptionDefinition(
-            "connections-per-process", value: "N",
+        number(
+            "connections-per-process", 1...8_192,
             "maximum clients per process; further ones are refused with busy (64)"),
-        OptionDefinition(
-            "vouchers", value: "N",
+        number(
+            "vouchers", 0...1_048_576,
             "maximum vouchers for client-side memory hits (131072; 0: disabled)"),
     ]
+
+    private static func number(
+        _ name: String, _ range: ClosedRange<Int>, _ help: String
+    ) -> OptionDefinition {
+        OptionDefinition(name, value: "N", help).checked { (text) throws(UsageError) in
+            "\(try OptionValue.integer(text, in: range))"
+        }
+    }
 }
 
-extension CacheSettings {
-    /// The options for the cache settings.
-    static let definitions = CacheSetting.allCases.map { setting in
+extension CacheSetting {
+    /// The options for the cache process.
+    static let definitions = allCases.map { setting in
         OptionDefinition(
             setting.rawValue, value: setting.placeholder,
-            of: setting == .expireType ? .words(CacheSetting.expireTypes) : nil, setting.help)
-    }
-
-    /// Validates the settings here, so that a mistake is a usage error and not a process that fails
-    /// to start.
-    init(_ read: ReadOptions) throws(UsageError) {
-        self.init()
-        for setting in CacheSetting.allCases {
-            self[setting] = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
-                guard let value = setting.value(of: text) else {
-                    throw UsageError(
-                        Self.belowMinimum(setting, text) ?? "'\(text)' is not \(setting.expected)")
-                }
-                return value
+            of: setting == .expireType ? .words(expireTypes) : nil, setting.help
+        ).checked { (text) throws(UsageError) in
+            guard let value = setting.value(of: text) else {
+                throw UsageError(
+                    setting.belowMinimum(text) ?? "'\(text)' is not \(setting.expected)")
             }
+            return setting.text(of: value)
         }
     }
 
     /// Returns the error for a limit of too few bytes, which suggests a unit; else `nil`.
-    private static func belowMinimum(_ setting: CacheSetting, _ text: String) -> String? {
-        guard setting.countsBytes, let count = PlainNumber.integer(text),
-            (1..<Int(CacheSetting.bytesMin)).contains(count)
+    private func belowMinimum(_ text: String) -> String? {
+        guard countsBytes, let count = PlainNumber.integer(text),
+            (1..<Int(Self.bytesMin)).contains(count)
         else { return nil }
-        let least = CacheSetting.bytesMin
+        let least = Self.bytesMin
         return "'\(text)' is below the minimum of \(least >> 20)M (\(least) bytes). Did you mean "
             + "\(count)M?"
-    }
-
-    /// The arguments for the cache process.
-    var arguments: [String] {
-        explicitSettings.flatMap { ["--\($0.setting.rawValue)", $0.setting.text(of: $0.value)] }
     }
 }
 
 extension DownloadSetting {
-    /// Returns the arguments for the download workers, validated like those of the coordinator.
-    static func arguments(_ read: ReadOptions) throws(UsageError) -> [String] {
-        var arguments: [String] = []
-        for setting in allCases {
-            let value = try read.parsed(setting.rawValue, as: setting.expected) { text in
-                setting.value(of: text).map { _ in text }
+    /// The options for the download workers.
+    static let definitions =
+        OptionDefinition.network
+        + allCases.map { setting in
+            OptionDefinition(setting.rawValue, value: setting.placeholder, setting.help).checked {
+                (text) throws(UsageError) in
+                try OptionValue.expect(
+                    setting.value(of: text).map { _ in text }, setting.expected, text)
             }
-            if let value { arguments += ["--\(setting.rawValue)", value] }
         }
-        return arguments
-    }
-
-    /// The options for the download settings.
-    static let definitions = allCases.map { setting in
-        OptionDefinition(setting.rawValue, value: setting.placeholder, setting.help)
-    }
 }
 
 /// The pools for serving the workers of one kind separately: their own pool, and additional pools
