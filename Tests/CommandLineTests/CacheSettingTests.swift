@@ -31,7 +31,7 @@ import Testing
         let byOption = try options(["--\(setting.rawValue)", text])
         let variable = OptionDefinition.environmentName(of: setting.rawValue)
         let byVariable = try options([], [variable: text])
-        #expect(byOption.cache == byVariable.cache && byOption.cache[setting] == value)
+        #expect(byOption.cacheArguments == byVariable.cacheArguments)
         let cache = byOption.children(programs: "/p").first { $0.kind == .cache }
         let arguments = try #require(cache?.arguments)
         let place = try #require(arguments.firstIndex(of: "--\(setting.rawValue)"))

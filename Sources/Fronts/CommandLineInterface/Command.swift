@@ -53,13 +53,13 @@ extension Command {
     /// The exit status for an invalid command line.
     package static let usageStatus: Int32 = 64
 
-    /// Reads the options and handles `--help` and `--version`; `perform` does everything else.
-    /// Returns the exit status.
+    /// Reads the options and handles `--help` and `--version`; `perform` does everything else, and
+    /// its error is reported. Returns the exit status.
     package func run(
         _ arguments: [String], environment: [String: String],
-        _ perform: (ReadOptions) throws(UsageError) -> Int32
+        _ perform: (ReadOptions) throws -> Int32
     ) -> Int32 {
-        do throws(UsageError) {
+        do {
             let read = try OptionReader.read(arguments, definitions, environment: environment)
             if read.isSet(OptionDefinition.help.name) {
                 return Terminal.finish(
@@ -69,9 +69,11 @@ extension Command {
                 return Terminal.finish(name, HelpText.version)
             }
             return try perform(read)
-        } catch {
+        } catch let error as UsageError {
             Terminal.complain(name, "\(error.message); see imagebus \(name) --help")
             return Self.usageStatus
+        } catch {
+            return Terminal.fail(name, error)
         }
     }
 }

@@ -14,19 +14,12 @@ package enum Terminal {
     /// Prints the final output of a command. Returns the exit status: `status`, or, if that is 0
     /// and the output can't be written, the status for that error.
     package static func finish(_ command: String, _ text: String, status: Int32 = 0) -> Int32 {
-        do throws(OutputError) {
-            try put(text)
+        do {
+            try Array(PlainText.lines(text).utf8).withUnsafeBytes(put)
             return status
         } catch {
-            if !error.isUnread { complain(command, error) }
-            return status == 0 ? error.exitStatus : status
-        }
-    }
-
-    private static func put(_ text: String) throws(OutputError) {
-        let bytes = Array(PlainText.lines(text).utf8)
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try put(bytes)
+            let failure = fail(command, error)
+            return status == 0 ? failure : status
         }
     }
 

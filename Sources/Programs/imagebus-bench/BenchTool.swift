@@ -7,18 +7,16 @@ import Synchronization
 
 /// Measures a stack.
 enum BenchTool {
-    static func run(_ options: BenchOptions) -> Int32 {
-        OperatorQuery.run("bench") {
-            let interruption = try Interruption.started()
-            let origin = try BenchOrigin()
-            var stackOptions = options.stack
-            if options.url == nil { stackOptions.network += ["--allow-address", origin.authority] }
-            let stack = try OpenStack(stackOptions, interruption)
-            defer { stack.end(interruption) }
-            let bench = try Bench(options, origin, stack)
-            let report = try measure(bench, interruption, isOwn: stack.isOwn)
-            return options.printsJSON ? try JSONText.text(report) : report.text
-        }
+    static func run(_ options: BenchOptions) throws -> Int32 {
+        let interruption = try Interruption.started()
+        let origin = try BenchOrigin()
+        var stackOptions = options.stack
+        if options.url == nil { stackOptions.network += ["--allow-address", origin.authority] }
+        let stack = try OpenStack(stackOptions, interruption)
+        defer { stack.end(interruption) }
+        let bench = try Bench(options, origin, stack)
+        let report = try measure(bench, interruption, isOwn: stack.isOwn)
+        return try OperatorAnswer(report, report.text).print("bench", asJSON: options.printsJSON)
     }
 
     /// Runs a measurement and waits for its report. The first Ctrl-C ends the measurement early, a

@@ -4,7 +4,6 @@ import Linux
 StandardDescriptors.reserve()
 let environment = CurrentProcess.environment
 CurrentProcess.end(
-    Command.bench.run(CurrentProcess.arguments, environment: environment) {
-        (read) throws(UsageError) in
-        BenchTool.run(try BenchOptions(read, environment: environment))
+    Command.bench.run(CurrentProcess.arguments, environment: environment) { read in
+        try BenchTool.run(BenchOptions(read, environment: environment))
     })

@@ -51,16 +51,24 @@ struct ToolCommand: Sendable {
         ToolCommand(.health, HealthOptions.init, HealthCommand.run),
         ToolCommand(.doctor, DoctorOptions.init, DoctorCommand.run),
         ToolCommand(.cache, CacheOptions.init, CacheTool.run),
-        ToolCommand(.failureCache, FailureCacheOptions.init, FailureCacheTool.run),
-        ToolCommand(.downloads, DownloadsOptions.init, DownloadsTool.run),
-        ToolCommand(.cancel, CancelOptions.init, CancelTool.run),
-        ToolCommand(.drain, DrainOptions.init, DrainTool.run),
+        ToolCommand(.failureCache, FailureCacheOptions.init, answer: FailureCacheTool.answer),
+        ToolCommand(.downloads, DownloadsOptions.init, answer: DownloadsTool.answer),
+        ToolCommand(.cancel, CancelOptions.init, answer: CancelTool.answer),
+        ToolCommand(.drain, DrainOptions.init, answer: DrainTool.answer),
         ToolCommand(.config, ConfigurationCheck.Options.init, ConfigurationCheck.run),
-        ToolCommand(.url, URLOptions.init, { CompanionProgram.gateway.run($0.arguments) }),
+        // Contains the URL grammars; its options are read here.
+        ToolCommand(
+            .url, URLOptions.init, { try CompanionProgram.run("imagebus-gateway", $0.arguments) }),
         ToolCommand(.completion, { read, _ in read }, DocumentationCommand.printScript),
         ToolCommand(.manual, { read, _ in read }, DocumentationCommand.printManual),
-        ToolCommand(
-            command: .bench, run: { arguments, _ in CompanionProgram.bench.run(arguments) }),
+        // Reads its options and prints its help itself.
+        ToolCommand(command: .bench) { arguments, _ in
+            do {
+                return try CompanionProgram.run("imagebus-bench", arguments)
+            } catch {
+                return Terminal.fail(Command.bench.name, error)
+            }
+        },
     ]
 
     /// Returns the command with a name, or with a former one.
@@ -76,15 +84,30 @@ extension ToolCommand {
         _ options:
             @escaping @Sendable (ReadOptions, [String: String]) throws(UsageError) ->
             Options,
-        _ perform: @escaping @Sendable (Options) throws(UsageError) -> Int32
+        _ perform: @escaping @Sendable (Options) throws -> Int32
     ) {
         self.init(command: command) { arguments, environment in
-            command.run(arguments, environment: environment) { (read) throws(UsageError) in
+            command.run(arguments, environment: environment) { read in
                 // A private stack inherits the environment of its parent process, which has
                 // already warned.
                 if !read.isSet("parent-pid") { Self.warn(command, environment) }
                 return try perform(try options(read, environment))
             }
+        }
+    }
+
+    /// A command that prints one answer, as text or as JSON.
+    private init<Options>(
+        _ command: Command,
+        _ options:
+            @escaping @Sendable (ReadOptions, [String: String]) throws(UsageError) ->
+            Options,
+        answer: @escaping @Sendable (Options) throws -> OperatorAnswer
+    ) {
+        self.init(command) { (read, environment) throws(UsageError) in
+            (try options(read, environment), read.isSet("json"))
+        } _: { options, printsJSON in
+            try answer(options).print(command.name, asJSON: printsJSON)
         }
     }
 

@@ -4,37 +4,20 @@ import Model
 
 /// A program installed next to this one that implements a command, so that this program needs none
 /// of its libraries.
-struct CompanionProgram: Sendable {
-    let name: String
-    let command: String
-
-    /// Executes the program with arguments in place of this process; returns an exit status only on
-    /// failure.
-    func run(_ arguments: [String]) -> Int32 {
+enum CompanionProgram {
+    /// Executes the program with arguments in place of this process; returns only by throwing.
+    static func run(_ name: String, _ arguments: [String]) throws(ImageError) -> Int32 {
+        let reason: String
         do throws(Errno) {
             let path = try ProgramNeighbor.path(name)
-            let error = CurrentProcess.become(path, arguments)
-            return refuse("\(path) cannot be started (\(error))")
+            reason = "\(path) cannot be started (\(CurrentProcess.become(path, arguments)))"
         } catch {
-            return refuse("the program's directory cannot be determined (\(error))")
+            reason = "the program's directory cannot be determined (\(error))"
         }
-    }
-
-    private func refuse(_ reason: String) -> Int32 {
-        let error = ImageError(
+        throw ImageError(
             .unavailable,
-            "\(reason): this command requires \(name); install it next to imagebus")
-        Terminal.complain(command, error)
-        return error.exitStatus
+            advising: "\(reason): this command requires \(name); install it next to imagebus")
     }
-}
-
-extension CompanionProgram {
-    /// Reads its options and prints its help itself.
-    static let bench = CompanionProgram(name: "imagebus-bench", command: Command.bench.name)
-
-    /// Contains the URL grammars; its options are read here.
-    static let gateway = CompanionProgram(name: "imagebus-gateway", command: Command.url.name)
 }
 
 extension Command {

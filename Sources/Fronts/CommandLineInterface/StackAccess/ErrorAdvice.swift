@@ -83,4 +83,20 @@ extension Terminal {
         complain(command, text ?? failure.description)
         if let advice = failure.advice { complain(command, "next: \(advice)") }
     }
+
+    /// Prints the error that ended a command, except that the reader closed the output. Returns the
+    /// exit status.
+    package static func fail(_ command: String, _ error: any Error) -> Int32 {
+        switch error {
+        case let error as OutputError:
+            if !error.isUnread { complain(command, error) }
+            return error.exitStatus
+        case let error as ImageError:
+            complain(command, of: error)
+            return error.exitStatus
+        default:
+            complain(command, "\(error)")
+            return ErrorCode.internalError.rule.exitStatus
+        }
+    }
 }

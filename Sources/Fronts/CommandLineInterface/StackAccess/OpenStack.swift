@@ -18,8 +18,11 @@ package final class OpenStack {
     /// How long to wait for an endpoint whose supervisor is running, in milliseconds.
     package static let connectMilliseconds = 5_000
 
-    /// Finds a stack or starts one.
-    package init(_ options: StackOptions, _ interruption: Interruption) throws(ImageError) {
+    /// Finds a stack or starts one. For a command, warns about options without effect on a stack
+    /// that is already running.
+    package init(
+        _ options: StackOptions, _ interruption: Interruption, for command: String? = nil
+    ) throws(ImageError) {
         switch try StackChoice.choose(options) {
         case .named(let route):
             (self.route, isWaitedFor, own) = (route, false, nil)
@@ -28,6 +31,16 @@ package final class OpenStack {
         case .none:
             let started = try PrivateStack.start(options, interruption)
             (route, isWaitedFor, own) = (StackRoute(own: started.paths), false, started)
+        }
+        guard let command, !isOwn else { return }
+        let config: Set = [OptionDefinition.config.name]
+        let ignored =
+            (options.ofPrivateStack.isSubset(of: config) ? [] : ["--allow-… and --ca-file"])
+            + (options.ofPrivateStack.isDisjoint(with: config) ? [] : ["configuration"])
+        for name in ignored {
+            Terminal.complain(
+                command,
+                "the running stack uses its own \(name); pass --private to start one with yours")
         }
     }
 

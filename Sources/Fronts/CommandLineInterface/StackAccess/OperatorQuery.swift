@@ -52,40 +52,19 @@ package enum OperatorQuery {
         }
         return try completion.value?.get()
     }
-
-    /// Runs a command: prints its answer, as text or JSON, or its error. Returns the exit status.
-    package static func run(
-        _ command: String, _ options: OperatorOptions, _ body: () throws -> OperatorAnswer
-    ) -> Int32 {
-        run(command) {
-            let answer = try body()
-            return options.printsJSON ? try JSONText.text(answer.json) : answer.text
-        }
-    }
-
-    /// Runs a command: prints its output or its error. Returns the exit status.
-    package static func run(_ command: String, _ body: () throws -> String) -> Int32 {
-        do {
-            return Terminal.finish(command, try body())
-        } catch let error as OutputError {
-            if !error.isUnread { Terminal.complain(command, error) }
-            return error.exitStatus
-        } catch let error as ImageError {
-            Terminal.complain(command, of: error)
-            return error.exitStatus
-        } catch {
-            Terminal.complain(command, "\(error)")
-            return ImageError(.internalError, "").exitStatus
-        }
-    }
 }
 
 /// The answer of a command in both of its forms.
 package struct OperatorAnswer {
-    let json: JSONObject
-    let text: String
+    private let json: JSONObject
+    private let text: String
 
     package init(_ json: JSONObject, _ text: String) { (self.json, self.text) = (json, text) }
+
+    /// Prints the answer of a command. Returns the exit status.
+    package func print(_ command: String, asJSON: Bool) throws -> Int32 {
+        Terminal.finish(command, asJSON ? try JSONText.text(json) : text)
+    }
 }
 
 /// The stack that an operator's command queries, and the output format.

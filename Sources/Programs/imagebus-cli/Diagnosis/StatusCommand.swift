@@ -122,14 +122,12 @@ struct StatusOptions: Hashable {
 
 /// `imagebus status`: the coordinator's status report.
 enum StatusCommand {
-    static func run(_ options: StatusOptions) -> Int32 {
-        if options.watches { return StatusWatch(options).run() }
-        return OperatorQuery.run("status") {
-            let text = try text(try report(options.stack), options)
-            guard let output = options.output else { return text }
-            try OutputFile(output).write(Array(text.utf8))
-            return ""
-        }
+    static func run(_ options: StatusOptions) throws -> Int32 {
+        if options.watches { return try StatusWatch(options).run() }
+        let text = try text(try report(options.stack), options)
+        guard let output = options.output else { return Terminal.finish("status", text) }
+        try OutputFile(output).write(Array(text.utf8))
+        return 0
     }
 
     static func report(_ stack: OperatorOptions) throws(ImageError) -> StatusReport {
@@ -164,15 +162,14 @@ final class StatusWatch {
 
     /// Runs until the reader closes the output or a signal arrives. A stack that is missing at the
     /// start is an error; one that disappears later is waited for.
-    func run() -> Int32 {
+    func run() throws -> Int32 {
         if isTerminal { Terminal.control(1, Self.clearScreen) }
         while true {
             var text: String
             do {
                 text = try look()
             } catch let error as ImageError where last == nil {
-                Terminal.complain("status", of: error)
-                return error.exitStatus
+                throw error
             } catch {
                 text = "\(error)\n"
             }

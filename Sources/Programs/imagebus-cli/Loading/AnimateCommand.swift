@@ -201,38 +201,25 @@ struct AnimateOptions: Hashable {
 
 /// `imagebus animate`: creates an animation from several images.
 enum AnimateCommand {
-    /// The animation, and the token of the load that created it.
-    private struct End: Sendable {
-        let image: ImageResponse
-        let token: String
-    }
-
     static func run(_ options: AnimateOptions) -> Int32 {
+        let name = Command.animate.name
         let report = GetReport(
-            command: Command.animate.name, request: options.request, target: options.target,
-            printsJSON: options.printsJSON)
-        do throws(OutputError) {
+            name, options.request, options.target, printsJSON: options.printsJSON)
+        return report.run {
             try options.target.check()
-        } catch {
-            return report.write(error)
-        }
-        let start = MonotonicClock.now()
-        do throws(ImageError) {
             let interruption = try Interruption.started()
-            let stack = try OpenStack(options.stack, interruption)
+            let stack = try OpenStack(options.stack, interruption, for: name)
             defer { stack.end(interruption) }
-            if !stack.isOwn { GetCommand.warn(options.stack, of: Command.animate.name) }
-            return write(try make(options, stack, interruption), options.target, report)
-        } catch {
-            let spent = Double(MonotonicClock.now() - start) / 1e6
-            return report.write(error, token: nil, totalMilliseconds: spent)
+            let (image, token) = try make(options, stack, interruption)
+            report.token = token
+            return try report.write(image)
         }
     }
 
     /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
     private static func make(
         _ options: AnimateOptions, _ stack: OpenStack, _ interruption: Interruption
-    ) throws(ImageError) -> End {
+    ) throws(ImageError) -> (ImageResponse, token: String) {
         let client = try stack.client(
             delivery: options.delivery, timeout: options.request.timeoutMilliseconds)
         defer { client.end() }
@@ -242,22 +229,10 @@ enum AnimateCommand {
             () throws(ImageError) in
             let parts = options.parts
             let file = try await client.animationFile(of: parts, loops: options.loops) {
-                bar?.show($0, of: parts.count)
+                bar?.show(ProgressBar.text($0, of: parts.count))
             }
             let task = client.load(options.request, uploading: file)
-            return End(image: try await task.response, token: task.token.value.hex)
-        }
-    }
-
-    /// Writes the animation; returns the exit status.
-    private static func write(
-        _ end: End, _ target: GetOptions.OutputTarget, _ report: GetReport
-    ) -> Int32 {
-        do throws(OutputError) {
-            try target.write(end.image)
-            return report.write(end.image, token: end.token)
-        } catch {
-            return report.write(error, of: end.image, token: end.token)
+            return (try await task.response, token: task.token.value.hex)
         }
     }
 }

@@ -24,27 +24,18 @@ enum FramesCommand {
     }
 
     static func run(_ options: GetOptions, into directory: String) -> Int32 {
-        let report = GetReport(options: options)
-        let start = MonotonicClock.now()
-        var spent: Double { Double(MonotonicClock.now() - start) / 1e6 }
-        let files: NumberedFiles
-        do throws(OutputError) {
-            files = try NumberedFiles("frame", in: directory, from: 0)
-        } catch {
-            return report.write(error)
-        }
-        do throws(ImageError) {
+        let report = GetReport(options)
+        return report.run {
+            let files = try NumberedFiles("frame", in: directory, from: 0)
             try GetCommand.check(options.request.url)
             let interruption = try Interruption.started()
-            let stack = try OpenStack(options.stack, interruption)
+            let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
-            if !stack.isOwn { GetCommand.warn(options.stack) }
             let end = try load(options, into: files, stack, interruption)
-            if let failure = end.failure { return report.write(failure) }
-            return FramesReport(end: end, directory: directory, milliseconds: spent)
-                .write(options)
-        } catch {
-            return report.write(error, token: nil, totalMilliseconds: spent)
+            if let failure = end.failure { throw failure }
+            return FramesReport(
+                end: end, directory: directory, milliseconds: report.milliseconds
+            ).write(options)
         }
     }
 
@@ -90,7 +81,7 @@ enum FramesCommand {
             end.bytes += frame.memoryCost
             (end.format, end.size) = (info.format, info.size)
             written += 1
-            bar?.show(written, of: image.count)
+            bar?.show(ProgressBar.text(written, of: image.count))
             return true
         }
         return end

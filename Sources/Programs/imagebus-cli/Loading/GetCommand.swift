@@ -12,39 +12,33 @@ enum GetCommand {
             return FramesCommand.run(options, into: directory)
         }
         if options.shows { return ShowCommand.run(options) }
-        var report = GetReport(options: options)
-        do throws(OutputError) {
+        let report = GetReport(options)
+        return report.run {
             try options.target.check()
-            report.partials = try options.partialsDirectory.map { (directory) throws(OutputError) in
-                try PartialFiles(in: directory)
-            }
-        } catch {
-            return report.write(error)
-        }
-        let start = MonotonicClock.now()
-        var token: String?
-        do throws(ImageError) {
+            report.partials = try options.partialsDirectory.map { try PartialFiles(in: $0) }
             // Check before starting anything.
             if !options.readsStandardInput { try check(options.request.url) }
             let interruption = try Interruption.started()
             let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
-            let stack = try OpenStack(options.stack, interruption)
+            let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
-            if !stack.isOwn { warn(options.stack) }
             var request = options.request
             while true {
                 let load = try LoadRun(
                     request, options, stack, uploading: upload, showing: report.partials)
-                token = load.token
-                switch try end(load, options, report, interruption) {
-                case .status(let status): return status
-                case .again(let next, let provenance):
-                    (request, report.earlier) = (next, provenance)
+                // Its client keeps the image's memory mapped.
+                defer { withExtendedLifetime(load) {} }
+                report.token = load.token
+                let (image, failure) = try load.end(interruption) {
+                    (try? correction(of: request, for: $0, options)) == .some(nil)
                 }
+                if failure == nil, let next = try correction(of: request, for: image, options) {
+                    // Its format differs from that of the file name, so it has to be loaded again.
+                    (request, report.earlier) = (next, ImageProvenance(of: image))
+                    continue
+                }
+                return try report.write(image, keptAfter: failure)
             }
-        } catch {
-            let spent = Double(MonotonicClock.now() - start) / 1e6
-            return report.write(error, token: token, totalMilliseconds: spent)
         }
     }
 
@@ -62,40 +56,6 @@ enum GetCommand {
         }
     }
 
-    private enum End {
-        case status(Int32)
-        /// The image's format differs from that of the file name, so it has to be loaded again;
-        /// with the provenance of the image so far.
-        case again(ImageRequest, ImageProvenance)
-    }
-
-    /// Waits for the image, writes it and reports the result.
-    private static func end(
-        _ load: LoadRun, _ options: GetOptions, _ report: GetReport,
-        _ interruption: Interruption
-    ) throws(ImageError) -> End {
-        do throws(ImageError) {
-            let image = try load.wait(interruption)
-            if let request = try correction(of: load.request, for: image, options) {
-                return .again(request, ImageProvenance(of: image))
-            }
-            let status = write(image, options.target, load, report) {
-                report.write(image, token: load.token)
-            }
-            return .status(status)
-        } catch {
-            // The cached image is still written; the exit status is that of the error.
-            guard let cached = load.cached,
-                (try? correction(of: load.request, for: cached, options)) == .some(nil)
-            else { throw error }
-            let failure = error
-            let status = write(cached, options.target, load, report) {
-                report.write(failure, keeping: cached, token: load.token)
-            }
-            return .status(status)
-        }
-    }
-
     private static func correction(
         of request: ImageRequest, for image: ImageResponse, _ options: GetOptions
     ) throws(ImageError) -> ImageRequest? {
@@ -104,44 +64,15 @@ enum GetCommand {
         }
         return try OutputName.correction(of: request, for: format, writingTo: path)
     }
-
-    /// Warns about options that only affect a stack started for this command.
-    static func warn(_ options: StackOptions, of command: String = "get") {
-        let config: Set = [OptionDefinition.config.name]
-        let ignored =
-            (options.ofPrivateStack.isSubset(of: config) ? [] : ["--allow-… and --ca-file"])
-            + (options.ofPrivateStack.isDisjoint(with: config) ? [] : ["configuration"])
-        for name in ignored {
-            Terminal.complain(
-                command,
-                "the running stack uses its own \(name); pass --private to start one with yours")
-        }
-    }
-
-    /// Writes an image; returns the exit status of the subsequent report, or of the output error.
-    private static func write(
-        _ image: ImageResponse, _ target: GetOptions.OutputTarget, _ load: LoadRun,
-        _ report: GetReport, then finish: () -> Int32
-    ) -> Int32 {
-        do throws(OutputError) {
-            try target.write(image)
-            if let failure = report.partials?.failure { throw failure }
-            return finish()
-        } catch {
-            return report.write(error, of: image, token: load.token)
-        }
-    }
 }
 
 /// One request, from sending it to its end, with progress and Ctrl-C.
 final class LoadRun {
-    let request: ImageRequest
+    private let request: ImageRequest
     private let completion: Completion<ImageResponse>
     private let client: ImagebusClient
     private let task: LoadTask
     private let bar: ProgressBar?
-    /// The partial images shown before the end.
-    let partials: PartialFiles?
     private let mapsUnavailable: Bool
 
     /// How long to wait beyond the request's deadline, in milliseconds. The coordinator normally
@@ -153,52 +84,51 @@ final class LoadRun {
         _ request: ImageRequest, _ options: GetOptions, _ stack: OpenStack,
         uploading upload: [UInt8]?, showing partials: PartialFiles? = nil
     ) throws(ImageError) {
-        (self.request, self.partials) = (request, partials)
+        self.request = request
         mapsUnavailable = stack.isWaitedFor
         completion = try .opened()
         client = try stack.client(
             delivery: options.delivery, timeout: request.timeoutMilliseconds)
         bar = options.progress.showsBar ? ProgressBar() : nil
-        let task = Self.begin(
-            request, options, client, uploading: upload, wantsProgress: bar != nil)
+        let wantsProgress = bar != nil
+        let task =
+            if let upload {
+                client.load(
+                    request, uploading: upload, group: options.group,
+                    wantsProgress: wantsProgress, trace: options.trace)
+            } else {
+                client.load(
+                    request, slot: options.slot, group: options.group,
+                    wantsProgress: wantsProgress, wantsInfo: options.partialsDirectory != nil,
+                    trace: options.trace)
+            }
         self.task = task
         let events = partials.map { _ in task.events }
         completion.start { () throws(ImageError) in
             if let partials, let events { await partials.write(events) }
             return try await task.response
         }
-        if let bar { Task.detached { for await step in task.progress { bar.show(step) } } }
+        if let bar { Task.detached { for await step in task.progress { bar.show(ProgressBar.text(step)) } } }
     }
 
     deinit { client.end() }
 
-    private static func begin(
-        _ request: ImageRequest, _ options: GetOptions, _ client: ImagebusClient,
-        uploading upload: [UInt8]?, wantsProgress: Bool
-    ) -> LoadTask {
-        guard let upload else {
-            return client.load(
-                request, slot: options.slot, group: options.group, wantsProgress: wantsProgress,
-                wantsInfo: options.partialsDirectory != nil, trace: options.trace)
-        }
-        return client.load(
-            request, uploading: upload, group: options.group, wantsProgress: wantsProgress,
-            trace: options.trace)
-    }
-
     var token: String { task.token.value.hex }
 
-    /// The cached image of a load whose refresh failed.
-    var cached: ImageResponse? { task.cachedResponse }
-
-    /// Waits for the result. The first Ctrl-C cancels; a second one also stops waiting.
-    func wait(_ interruption: Interruption) throws(ImageError) -> ImageResponse {
+    /// Waits for the image. The first Ctrl-C cancels; a second one also stops waiting. If only the
+    /// refresh of a cached image failed, returns that image if it `isSuitable`, and the error.
+    func end(
+        _ interruption: Interruption, _ isSuitable: (ImageResponse) -> Bool
+    ) throws(ImageError) -> (image: ImageResponse, failure: ImageError?) {
         defer { bar?.end() }
         do throws(ImageError) {
-            return try completion.wait(
-                interruption, atMost: request.timeoutMilliseconds + Self.graceMilliseconds,
-                cancel: task.cancel)
+            return (
+                try completion.wait(
+                    interruption, atMost: request.timeoutMilliseconds + Self.graceMilliseconds,
+                    cancel: task.cancel), nil
+            )
         } catch {
+            if let cached = task.cachedResponse, isSuitable(cached) { return (cached, error) }
             // The stack is running, but its coordinator does not come back in time.
             throw error.code == .unavailable && mapsUnavailable ? .noAnswer : error
         }
@@ -266,18 +196,8 @@ final class ProgressBar: Sendable {
     private static let pauseNanoseconds: UInt64 = 50_000_000
     private static let wipe = "\r\u{1B}[K"
 
-    func show(_ progress: RequestProgress) { show(Self.text(progress)) }
-
-    func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
-
-    /// Shows how many of several parts are complete.
-    func show(_ done: Int, of total: Int) { show(Self.text(done, of: total)) }
-
-    /// Shows the progress of a removal, in examined entries.
-    func show(_ removal: EntryPage) { show(RemovalDisplay.text(removal)) }
-
     /// Draws the line unless it was drawn very recently or the display has ended.
-    private func show(_ text: @autoclosure () -> String) {
+    func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
         state.withLock { state in
             guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
@@ -302,11 +222,11 @@ final class ProgressBar: Sendable {
     }
 
     static func text(_ counts: PrefetchCounts) -> String {
-        let part = Double(counts.finished) / Double(max(1, counts.total))
         let failed = counts.skipped > 0 ? ", failed \(counts.skipped)" : ""
-        return "\(bar(part)) \(counts.finished) of \(counts.total)\(failed)"
+        return text(counts.finished, of: counts.total) + failed
     }
 
+    /// Formats how many of several parts are complete.
     static func text(_ done: Int, of total: Int) -> String {
         "\(bar(Double(done) / Double(max(1, total)))) \(done) of \(total)"
     }

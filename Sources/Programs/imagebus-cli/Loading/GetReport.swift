@@ -5,34 +5,74 @@ import ProcessRuntime
 import Reporting
 
 /// The final output of `get` and `animate`, human-readable or as JSON.
-struct GetReport {
-    let command: String
-    let request: ImageRequest
-    let target: GetOptions.OutputTarget
-    let printsJSON: Bool
+final class GetReport {
+    private let command: String
+    private let request: ImageRequest
+    private let target: GetOptions.OutputTarget
+    private let printsJSON: Bool
+    private let start = MonotonicClock.now()
     /// The partial images shown before the end.
     var partials: PartialFiles?
     /// The provenance of an image that was loaded before, in another format than the written one.
     var earlier: ImageProvenance?
+    /// The token of the request; `nil` if none was sent.
+    var token: String?
+    /// The image, once there is one to write.
+    private var image: ImageResponse?
 
     /// The exit status of a miss if an image was to be written, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
-}
 
-extension GetReport {
-    init(options: GetOptions) {
-        self.init(
-            command: "get", request: options.request, target: options.target,
-            printsJSON: options.printsJSON)
+    init(
+        _ command: String, _ request: ImageRequest, _ target: GetOptions.OutputTarget,
+        printsJSON: Bool
+    ) {
+        (self.command, self.request) = (command, request)
+        (self.target, self.printsJSON) = (target, printsJSON)
+    }
+
+    convenience init(_ options: GetOptions) {
+        self.init("get", options.request, options.target, printsJSON: options.printsJSON)
+    }
+
+    /// The time since the command began, in milliseconds.
+    var milliseconds: Double { Double(MonotonicClock.now() - start) / 1e6 }
+
+    /// Runs a command; reports its error. Returns the exit status.
+    func run(_ body: () throws -> Int32) -> Int32 {
+        do {
+            return try body()
+        } catch let error as ImageError {
+            if printsJSON {
+                return write(answer(GetAnswer.error(error), after: milliseconds), error.exitStatus)
+            }
+            Terminal.complain(command, of: error, text: Self.text(error))
+            return error.exitStatus
+        } catch let error as OutputError where printsJSON && !error.isUnread {
+            return write(answer(GetAnswer.error(error)), error.exitStatus)
+        } catch {
+            return Terminal.fail(command, error)
+        }
+    }
+
+    /// Writes an image if requested, and reports it; `failure` is why it could not be refreshed.
+    /// Returns the exit status.
+    func write(_ image: ImageResponse, keptAfter failure: ImageError? = nil) throws -> Int32 {
+        self.image = image
+        try target.write(image)
+        if let failure = partials?.failure { throw failure }
+        guard let failure else { return report(image) }
+        if printsJSON { return write(answer(GetAnswer.error(failure)), failure.exitStatus) }
+        Terminal.complain(
+            command, of: failure, text: "the cached image could not be refreshed: \(failure)")
+        return write(summary(image), failure.exitStatus)
     }
 
     /// Reports an image that was written if requested, or a miss.
-    func write(_ image: ImageResponse, token: String) -> Int32 {
+    private func report(_ image: ImageResponse) -> Int32 {
         let isNotWritten = image.isMiss && target != .none
         let status = isNotWritten ? Self.missStatus : 0
-        if printsJSON {
-            return write(answer(image, token: token, partials: partials?.written.object), status)
-        }
+        if printsJSON { return write(answer(partials: partials?.written.object), status) }
         if isNotWritten {
             Terminal.complain(
                 command,
@@ -50,46 +90,11 @@ extension GetReport {
         return write(summary(image), status)
     }
 
-    func write(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
-        if printsJSON {
-            let answer = answer(
-                nil, token: token, GetAnswer.error(failure), totalMilliseconds: totalMilliseconds)
-            return write(answer, failure.exitStatus)
-        }
-        Terminal.complain(command, of: failure, text: Self.text(failure))
-        return failure.exitStatus
-    }
-
-    /// Reports a failed refresh; the cached image was written.
-    func write(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
-        if printsJSON {
-            return write(
-                answer(image, token: token, GetAnswer.error(failure)), failure.exitStatus)
-        }
-        Terminal.complain(
-            command, of: failure, text: "the cached image could not be refreshed: \(failure)")
-        return write(summary(image), failure.exitStatus)
-    }
-
-    /// Reports that the image could not be written.
-    func write(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil)
-        -> Int32
-    {
-        guard !failure.isUnread else { return failure.exitStatus }
-        if printsJSON {
-            return write(
-                answer(image, token: token, GetAnswer.error(failure)), failure.exitStatus)
-        }
-        Terminal.complain(command, failure)
-        return failure.exitStatus
-    }
-
     private func answer(
-        _ image: ImageResponse?, token: String?, _ failure: JSONObject? = nil,
-        partials: JSONObject? = nil, totalMilliseconds: Double = 0
+        _ failure: JSONObject? = nil, partials: JSONObject? = nil, after milliseconds: Double = 0
     ) -> JSONObject {
         var spent = StageTimings()
-        spent.total = totalMilliseconds
+        spent.total = milliseconds
         let provenance = image.map { self.provenance(of: $0) } ?? ImageProvenance(.none, spent)
         return GetAnswer.object(
             image, provenance, token: token, request: request, failure: failure,

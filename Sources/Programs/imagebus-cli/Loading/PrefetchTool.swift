@@ -102,26 +102,19 @@ struct PrefetchOptions: Hashable {
 
 /// `imagebus prefetch`: loads a list of URLs into the caches.
 enum PrefetchTool {
-    static func run(_ options: PrefetchOptions) -> Int32 {
-        do throws(ImageError) {
-            let interruption = try Interruption.started()
-            let list = try options.file.map { (file) throws(ImageError) in
-                try URLList(file, interruption)
-            }
-            let urls = options.urls + (list?.lines.map(\.url) ?? [])
-            guard urls.count <= RequestLimits.prefetchMax else {
-                throw ImageError(
-                    .limitExceeded, "at most \(RequestLimits.prefetchMax) URLs are allowed")
-            }
-            let stack = try OpenStack(options.stack, interruption)
-            defer { stack.end(interruption) }
-            let client = try stack.client(timeout: options.template.timeoutMilliseconds)
-            defer { client.end() }
-            return report(try run(options, urls, client, interruption), list, options)
-        } catch {
-            Terminal.complain("prefetch", of: error)
-            return error.exitStatus
+    static func run(_ options: PrefetchOptions) throws -> Int32 {
+        let interruption = try Interruption.started()
+        let list = try options.file.map { try URLList($0, interruption) }
+        let urls = options.urls + (list?.lines.map(\.url) ?? [])
+        guard urls.count <= RequestLimits.prefetchMax else {
+            throw ImageError(
+                .limitExceeded, "at most \(RequestLimits.prefetchMax) URLs are allowed")
         }
+        let stack = try OpenStack(options.stack, interruption)
+        defer { stack.end(interruption) }
+        let client = try stack.client(timeout: options.template.timeoutMilliseconds)
+        defer { client.end() }
+        return try report(try run(options, urls, client, interruption), list, options)
     }
 
     /// The result of a prefetch.
@@ -151,7 +144,7 @@ enum PrefetchTool {
             urls, template: options.template, concurrency: options.concurrency)
         if options.priority == .normal { client.reprioritize(task, .normal) }
         completion.start { () throws(ImageError) in try await task.result }
-        if let bar { Task.detached { for await counts in task.progress { bar.show(counts) } } }
+        if let bar { Task.detached { for await counts in task.progress { bar.show(ProgressBar.text(counts)) } } }
         let counts = try completion.wait(interruption, cancel: task.cancel)
         return End(
             summary: PrefetchSummary(counts: counts, ends: task.ends), failures: task.failures,
@@ -159,15 +152,16 @@ enum PrefetchTool {
     }
 
     /// Prints counts and failures; returns the exit status.
-    private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
+    private static func report(
+        _ end: End, _ list: URLList?, _ options: PrefetchOptions
+    ) throws -> Int32 {
         // Invalid URLs may simply not have been reached before cancellation, so they are not
         // reported.
         let lineErrors = PrefetchLineError.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
             let answer = end.summary.object(lineErrors, token: end.token)
-            // Numbers and texts can always be encoded as JSON.
-            let text = (try? JSONText.text(answer)) ?? ""
-            return Terminal.finish("prefetch", text, status: end.exitStatus)
+            return Terminal.finish(
+                "prefetch", try JSONText.text(answer), status: end.exitStatus)
         }
         for line in lines(lineErrors, of: end.summary.counts.skipped) {
             Terminal.complain("prefetch", line)

@@ -6,29 +6,23 @@ import Model
 /// `imagebus get --show`: displays an image or an animation in the terminal.
 enum ShowCommand {
     static func run(_ options: GetOptions) -> Int32 {
-        let report = GetReport(options: options)
-        do throws(ImageError) {
-            guard let screen = TerminalScreen.current else { throw noTerminal }
+        GetReport(options).run {
+            guard let screen = TerminalScreen.current else {
+                throw ImageError(
+                    .invalidRequest,
+                    "--show requires a terminal as standard output: write the image with -o FILE")
+            }
             try GetCommand.check(options.request.url)
             let interruption = try Interruption.started()
-            let stack = try OpenStack(options.stack, interruption)
+            let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
-            if !stack.isOwn { GetCommand.warn(options.stack) }
             let client = try stack.client(
                 delivery: options.delivery, timeout: options.request.timeoutMilliseconds)
             defer { client.end() }
             let frames = frames(on: screen, options.graphics)
             let image = try open(options.request, frames, client, interruption)
             return try play(AnimationPlayer(image), frames, interruption, cancel: client.close)
-        } catch {
-            return report.write(error, token: nil, totalMilliseconds: 0)
         }
-    }
-
-    private static var noTerminal: ImageError {
-        ImageError(
-            .invalidRequest,
-            "--show requires a terminal as standard output: write the image with -o FILE")
     }
 
     /// Queries the terminal's capabilities and cell size unless they are already known.

@@ -11,9 +11,9 @@ enum CacheTool {
     /// involves a decoder, and walking the disk.
     static let longMilliseconds = 60_000
 
-    static func run(_ options: CacheOptions) -> Int32 {
-        if case .get(let file) = options.action { return CacheReader.run(options, file: file) }
-        return OperatorQuery.run("cache", options.stack) { try answer(options) }
+    static func run(_ options: CacheOptions) throws -> Int32 {
+        if case .get(let file) = options.action { return try CacheReader.run(options, file: file) }
+        return try answer(options).print("cache", asJSON: options.stack.printsJSON)
     }
 
     private static func answer(_ options: CacheOptions) throws -> OperatorAnswer {
@@ -219,23 +219,19 @@ enum CacheReader {
     /// The exit status if no tier has the entry, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
 
-    static func run(_ options: CacheOptions, file: String) -> Int32 {
-        var status: Int32 = 0
-        let end = OperatorQuery.run("cache") {
-            guard let found = try entry(options) else {
-                status = missStatus
-                if options.stack.printsJSON {
-                    return try JSONText.text(CacheTool.entry(options, in: .none))
-                }
-                Terminal.complain(
-                    "cache",
-                    "no tier has the entry: nothing was written; imagebus cache list shows the "
-                        + "entries")
-                return ""
-            }
-            return try write(found, to: file, options)
+    static func run(_ options: CacheOptions, file: String) throws -> Int32 {
+        let found = try entry(options)
+        if found == nil, !options.stack.printsJSON {
+            Terminal.complain(
+                "cache",
+                "no tier has the entry: nothing was written; imagebus cache list shows the entries")
+            return missStatus
         }
-        return end == 0 ? status : end
+        let status = Terminal.finish(
+            "cache",
+            try found.map { try write($0, to: file, options) }
+                ?? JSONText.text(CacheTool.entry(options, in: .none)))
+        return found == nil && status == 0 ? missStatus : status
     }
 
     /// Returns a copy of the bytes, because the mapped memory is only valid while the client
@@ -276,7 +272,7 @@ final class RemovalDisplay: Sendable {
     private static let pauseNanoseconds: UInt64 = 1_000_000_000
 
     func show(_ page: EntryPage) {
-        if let bar { return bar.show(page) }
+        if let bar { return bar.show(Self.text(page)) }
         let now = MonotonicClock.now()
         let isDue = shownAt.withLock { shownAt in
             if let shown = shownAt, now - shown < Self.pauseNanoseconds { return false }

@@ -55,21 +55,17 @@ struct CancelOptions: Hashable {
 /// `imagebus cancel`: cancels requests of any client.
 enum CancelTool {
     /// The coordinator doesn't acknowledge this, so the change of a counter shows how many ended.
-    static func run(_ options: CancelOptions) -> Int32 {
-        OperatorQuery.run("cancel", options.stack) {
-            let ended = try OperatorQuery.ask(options.stack) {
-                client throws(ImageError) -> UInt64 in
-                let before = try await client.status().count(counter)
-                switch options.target {
-                case .token(let token): client.cancelAny(token)
-                case .group(let group): client.cancelAny(group: group)
-                }
-                return try await client.status().count(counter) - before
+    static func answer(_ options: CancelOptions) throws -> OperatorAnswer {
+        let ended = try OperatorQuery.ask(options.stack) { client throws(ImageError) -> UInt64 in
+            let before = try await client.status().count(counter)
+            switch options.target {
+            case .token(let token): client.cancelAny(token)
+            case .group(let group): client.cancelAny(group: group)
             }
-            return OperatorAnswer(
-                ["cancelled": ended],
-                ended == 0 ? "no matching requests\n" : "cancelled \(ended)\n")
+            return try await client.status().count(counter) - before
         }
+        return OperatorAnswer(
+            ["cancelled": ended], ended == 0 ? "no matching requests\n" : "cancelled \(ended)\n")
     }
 
     private static let counter = "cancelled"
@@ -122,24 +118,20 @@ struct FailureCacheOptions: Hashable {
 
 /// `imagebus failure-cache`: lists and removes entries of the failure cache.
 enum FailureCacheTool {
-    static func run(_ options: FailureCacheOptions) -> Int32 {
-        OperatorQuery.run("failure-cache", options.stack) {
-            switch options.action {
-            case .list:
-                let entries = try OperatorQuery.ask(options.stack) {
-                    client throws(ImageError) in try await all(client)
-                }
-                return OperatorAnswer(object(entries), table(entries))
-            case .remove(let url): return try removed(.remove(url: url), options)
-            case .clear: return try removed(.clear, options)
-            }
+    static func answer(_ options: FailureCacheOptions) throws -> OperatorAnswer {
+        switch options.action {
+        case .list:
+            let entries = try OperatorQuery.ask(options.stack, all)
+            return OperatorAnswer(object(entries), table(entries))
+        case .remove(let url): return try removed(.remove(url: url), options)
+        case .clear: return try removed(.clear, options)
         }
     }
 
     /// Loads all pages, because a message has a limited number of entries.
-    private static func all(_ client: OperatorClient) async throws(ImageError)
-        -> [FailureCacheReport.Entry]
-    {
+    @Sendable private static func all(
+        _ client: OperatorClient
+    ) async throws(ImageError) -> [FailureCacheReport.Entry] {
         var entries: [FailureCacheReport.Entry] = []
         while true {
             let page = try await client.failureCache(.list(after: entries.last?.number ?? 0))
@@ -219,19 +211,17 @@ struct DownloadsOptions: Hashable {
 
 /// `imagebus downloads`: suspends or resumes downloads.
 enum DownloadsTool {
-    static func run(_ options: DownloadsOptions) -> Int32 {
-        OperatorQuery.run("downloads", options.stack) {
-            let report = try OperatorQuery.ask(options.stack) {
-                client throws(ImageError) in try await client.downloads(options.command)
-            }
-            let fetches = report.stages.first { $0.stage == "fetch" }
-            let isSuspended = report.count("downloadsSuspended") > 0
-            let (waiting, running) = (fetches?.queued ?? 0, fetches?.running ?? 0)
-            return OperatorAnswer(
-                ["isSuspended": isSuspended, "waiting": waiting, "running": running],
-                "downloads \(isSuspended ? "suspended" : "active"): \(waiting) queued, "
-                    + "\(running) running\n")
+    static func answer(_ options: DownloadsOptions) throws -> OperatorAnswer {
+        let report = try OperatorQuery.ask(options.stack) {
+            client throws(ImageError) in try await client.downloads(options.command)
         }
+        let fetches = report.stages.first { $0.stage == "fetch" }
+        let isSuspended = report.count("downloadsSuspended") > 0
+        let (waiting, running) = (fetches?.queued ?? 0, fetches?.running ?? 0)
+        return OperatorAnswer(
+            ["isSuspended": isSuspended, "waiting": waiting, "running": running],
+            "downloads \(isSuspended ? "suspended" : "active"): \(waiting) queued, "
+                + "\(running) running\n")
     }
 }
 
@@ -321,21 +311,14 @@ enum DrainTool {
     private static let limitMilliseconds = 8_000
     private static let pause = Duration.milliseconds(20)
 
-    static func run(_ options: DrainOptions) -> Int32 {
-        OperatorQuery.run("drain", options.stack) {
-            let target = options.target
-            let replaced = try OperatorQuery.ask(
-                options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
-            ) { client throws(ImageError) in try await replace(target, client) }
-            let kind = target.kind.name
-            let answer: JSONObject =
-                if let pool = target.pool {
-                    ["kind": kind, "pool": pool.text, "replaced": replaced]
-                } else {
-                    ["kind": kind, "replaced": replaced]
-                }
-            return OperatorAnswer(answer, sentence(target, replaced: replaced))
-        }
+    static func answer(_ options: DrainOptions) throws -> OperatorAnswer {
+        let target = options.target
+        let replaced = try OperatorQuery.ask(
+            options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
+        ) { client throws(ImageError) in try await replace(target, client) }
+        var answer: JSONObject = ["kind": target.kind.name, "replaced": replaced]
+        answer["pool"] = target.pool?.text
+        return OperatorAnswer(answer, sentence(target, replaced: replaced))
     }
 
     private static func replace(
