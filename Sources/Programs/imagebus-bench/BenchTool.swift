@@ -8,7 +8,7 @@ import Synchronization
 /// Measures a stack.
 enum BenchTool {
     static func run(_ options: BenchOptions) throws -> Int32 {
-        let interruption = try Interruption.started()
+        let interruption = try Interruption()
         let origin = try BenchOrigin()
         var stackOptions = options.stack
         if options.url == nil { stackOptions.network += ["--allow-address", origin.authority] }

@@ -8,7 +8,11 @@ package final class Completion<Value: Sendable>: Sendable {
     private let event: EventDescriptor
     private let result = Mutex<Result<Value, ImageError>?>(nil)
 
-    package init() throws(Errno) { event = try EventDescriptor() }
+    package init() throws(ImageError) {
+        event = try ImageError.wrap("out of file descriptors") { () throws(Errno) in
+            try EventDescriptor()
+        }
+    }
 
     /// The file descriptor, readable once there is a result.
     package var number: Int32 { event.descriptor.number }
@@ -25,14 +29,9 @@ package final class Completion<Value: Sendable>: Sendable {
             } catch {
                 ended = .failure(error)
             }
-            self.end(with: ended)
+            self.result.withLock { $0 = ended }
+            self.event.signal()
         }
-    }
-
-    /// Sets the result.
-    package func end(with ended: Result<Value, ImageError>) {
-        result.withLock { $0 = ended }
-        event.signal()
     }
 }
 
@@ -41,17 +40,12 @@ extension Completion {
     /// How long canceled work may take to end, in milliseconds.
     private static var cancelMilliseconds: Int { 2_000 }
 
-    /// Creates a completion, with an error suitable for a command.
-    package static func opened() throws(ImageError) -> Completion {
-        try ImageError.wrap("out of file descriptors") { () throws(Errno) in try Completion() }
-    }
-
     /// Does the work and returns its result; see `wait`.
     package static func result(
         _ interruption: Interruption, cancel: () -> Void,
         _ work: @escaping @Sendable () async throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
-        let completion = try opened()
+        let completion = try Completion()
         completion.start(work)
         return try completion.wait(interruption, cancel: cancel)
     }
@@ -96,7 +90,7 @@ extension Completion {
 
 extension ImageError {
     /// Runs `body`; its error becomes an internal error with what failed and the error.
-    package static func wrap<Value>(
+    package static func wrap<Value: ~Copyable>(
         _ failure: String, _ body: () throws(Errno) -> Value
     ) throws(ImageError) -> Value {
         do throws(Errno) {
@@ -124,15 +118,12 @@ package final class Interruption {
     package private(set) var count = 0
 
     /// Blocks the signals. Must be called before other threads are started.
-    package init() throws(Errno) {
-        try Signal.block(StopRequests.stopSignals)
-        try Signal.brokenPipe.ignore()
-        signals = try SignalDescriptor(StopRequests.stopSignals)
-    }
-
-    /// Creates an instance, with an error suitable for a command.
-    package static func started() throws(ImageError) -> Interruption {
-        try ImageError.wrap("signals cannot be read") { () throws(Errno) in try Interruption() }
+    package init() throws(ImageError) {
+        signals = try ImageError.wrap("signals cannot be read") { () throws(Errno) in
+            try Signal.block(StopRequests.stopSignals)
+            try Signal.brokenPipe.ignore()
+            return try SignalDescriptor(StopRequests.stopSignals)
+        }
     }
 
     /// Waits until a descriptor is readable or a signal arrives. Returns the readable descriptors;

@@ -39,16 +39,14 @@ package enum OperatorQuery {
         of client: OperatorClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
         _ question: @escaping @Sendable (OperatorClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer? {
-        let completion = try ImageError.wrap("waiting for an answer failed") {
-            () throws(Errno) -> Completion<Answer> in
-            let completion = try Completion<Answer>()
-            completion.start { () throws(ImageError) in try await question(client) }
+        let completion = try Completion<Answer>()
+        completion.start { () throws(ImageError) in try await question(client) }
+        try ImageError.wrap("waiting for an answer failed") { () throws(Errno) in
             var left = milliseconds
             repeat {
                 _ = try ReadinessPoll.wait([completion.number], milliseconds: left)
                 left = milliseconds - (activity?.idleMilliseconds ?? milliseconds)
             } while completion.value == nil && left > 0
-            return completion
         }
         return try completion.value?.get()
     }

@@ -207,7 +207,7 @@ enum AnimateCommand {
             name, options.request, options.target, printsJSON: options.printsJSON)
         return report.run {
             try options.target.check()
-            let interruption = try Interruption.started()
+            let interruption = try Interruption()
             let stack = try OpenStack(options.stack, interruption, for: name)
             defer { stack.end(interruption) }
             let (image, token) = try make(options, stack, interruption)

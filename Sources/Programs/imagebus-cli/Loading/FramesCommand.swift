@@ -28,7 +28,7 @@ enum FramesCommand {
         return report.run {
             let files = try NumberedFiles("frame", in: directory, from: 0)
             try GetCommand.check(options.request.url)
-            let interruption = try Interruption.started()
+            let interruption = try Interruption()
             let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
             let end = try load(options, into: files, stack, interruption)

@@ -18,7 +18,7 @@ enum GetCommand {
             report.partials = try options.partialsDirectory.map { try PartialFiles(in: $0) }
             // Check before starting anything.
             if !options.readsStandardInput { try check(options.request.url) }
-            let interruption = try Interruption.started()
+            let interruption = try Interruption()
             let upload = try options.readsStandardInput ? StandardInput.read(interruption) : nil
             let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
@@ -86,7 +86,7 @@ final class LoadRun {
     ) throws(ImageError) {
         self.request = request
         mapsUnavailable = stack.isWaitedFor
-        completion = try .opened()
+        completion = try Completion()
         client = try stack.client(
             delivery: options.delivery, timeout: request.timeoutMilliseconds)
         bar = options.progress.showsBar ? ProgressBar() : nil
@@ -108,7 +108,10 @@ final class LoadRun {
             if let partials, let events { await partials.write(events) }
             return try await task.response
         }
-        if let bar { Task.detached { for await step in task.progress { bar.show(ProgressBar.text(step)) } } }
+        guard let bar else { return }
+        Task.detached {
+            for await step in task.progress { bar.show(ProgressBar.text(step)) }
+        }
     }
 
     deinit { client.end() }

@@ -103,7 +103,7 @@ struct PrefetchOptions: Hashable {
 /// `imagebus prefetch`: loads a list of URLs into the caches.
 enum PrefetchTool {
     static func run(_ options: PrefetchOptions) throws -> Int32 {
-        let interruption = try Interruption.started()
+        let interruption = try Interruption()
         let list = try options.file.map { try URLList($0, interruption) }
         let urls = options.urls + (list?.lines.map(\.url) ?? [])
         guard urls.count <= RequestLimits.prefetchMax else {
@@ -137,14 +137,18 @@ enum PrefetchTool {
         _ options: PrefetchOptions, _ urls: [String], _ client: ImagebusClient,
         _ interruption: Interruption
     ) throws(ImageError) -> End {
-        let completion = try Completion<PrefetchCounts>.opened()
+        let completion = try Completion<PrefetchCounts>()
         let bar = options.progress.showsBar ? ProgressBar() : nil
         defer { bar?.end() }
         let task = client.prefetch(
             urls, template: options.template, concurrency: options.concurrency)
         if options.priority == .normal { client.reprioritize(task, .normal) }
         completion.start { () throws(ImageError) in try await task.result }
-        if let bar { Task.detached { for await counts in task.progress { bar.show(ProgressBar.text(counts)) } } }
+        if let bar {
+            Task.detached {
+                for await counts in task.progress { bar.show(ProgressBar.text(counts)) }
+            }
+        }
         let counts = try completion.wait(interruption, cancel: task.cancel)
         return End(
             summary: PrefetchSummary(counts: counts, ends: task.ends), failures: task.failures,

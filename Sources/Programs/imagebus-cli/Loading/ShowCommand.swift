@@ -13,7 +13,7 @@ enum ShowCommand {
                     "--show requires a terminal as standard output: write the image with -o FILE")
             }
             try GetCommand.check(options.request.url)
-            let interruption = try Interruption.started()
+            let interruption = try Interruption()
             let stack = try OpenStack(options.stack, interruption, for: "get")
             defer { stack.end(interruption) }
             let client = try stack.client(

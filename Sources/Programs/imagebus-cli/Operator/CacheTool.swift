@@ -70,7 +70,7 @@ enum CacheTool {
         guard file == "-" else {
             return try InputFile.read(file, bytesMax: StandardInput.bytesMax)
         }
-        return try StandardInput.read(try Interruption.started())
+        return try StandardInput.read(try Interruption())
     }
 
     /// Removes an entry; reports which tiers had it immediately before.
