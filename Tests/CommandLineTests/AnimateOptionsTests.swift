@@ -5,22 +5,8 @@ import Testing
 
 @testable import imagebus_cli
 
-@Suite struct AnimateOptionsTests {
-    private func options(_ arguments: [String]) throws(UsageError) -> AnimateOptions {
-        let environment = ["HOME": "/home/a"]
-        let read = try OptionReader.read(
-            arguments, Command.animate.definitions, environment: environment)
-        return try AnimateOptions(read, environment: environment)
-    }
-
-    private func complaint(_ arguments: [String]) -> String {
-        do throws(UsageError) {
-            _ = try options(arguments)
-            return ""
-        } catch {
-            return error.message
-        }
-    }
+@Suite struct AnimateOptionsTests: OptionTests {
+    typealias Options = AnimateOptions
 
     @Test func stepsAreOfTheFramesAndTheOutputIsOfTheWhole() throws {
         let options = try options([
@@ -49,7 +35,8 @@ import Testing
         let two = ["a.png", "b.png", "-o", "a.gif", "--duration"]
         #expect(try options(two + ["2s"]).durations == [2_000, 2_000])
         #expect(try options(two + ["40ms", "--duration", "1h"]).durations == [40, 3_600_000])
-        #expect(complaint(two + ["2h"]).hasPrefix("--duration: '2h' is not a time from 1ms"))
+        let long = complaint(two + ["2h"])
+        #expect(long?.hasPrefix("--duration: '2h' is not a time from 1ms") == true)
         #expect(
             complaint(["c.png"] + two + ["1s", "--duration", "2s"])
                 == "--duration is given 2 times for 3 frames: give it once for all frames, or "
@@ -75,6 +62,6 @@ import Testing
     ])
     func aMistakeSaysWhatToDo(arguments: [String], expected: String) {
         let found = complaint(arguments)
-        #expect(found.hasPrefix(expected), "\(found)")
+        #expect(found?.hasPrefix(expected) == true, "\(found ?? "")")
     }
 }

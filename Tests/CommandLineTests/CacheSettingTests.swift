@@ -7,7 +7,9 @@ import Testing
 @testable import imagebus_cli
 
 /// One table of settings is the source of options, variables, arguments, help and documents.
-@Suite struct CacheSettingTests {
+@Suite struct CacheSettingTests: OptionTests {
+    typealias Options = ServeOptions
+
     /// A value of each setting that isn't its default.
     static let examples: [CacheSetting: String] = [
         .memoryLimit: "64M", .memoryEntries: "7", .diskLimit: "5G", .diskEntries: "9",
@@ -15,22 +17,13 @@ import Testing
         .diskCache: "no", .diskFirstUse: "no", .writeBehind: "no",
     ]
 
-    private func options(_ arguments: [String], _ environment: [String: String] = [:])
-        throws(UsageError) -> ServeOptions
-    {
-        let all = ["HOME": "/home/a"].merging(environment) { $1 }
-        let read = try OptionReader.read(
-            arguments, Command.serve.definitions, environment: all)
-        return try ServeOptions(read, environment: all)
-    }
-
     @Test(arguments: CacheSetting.allCases)
     func everySettingIsAnOptionAVariableAndAnArgument(setting: CacheSetting) throws {
         let text = try #require(Self.examples[setting])
         let value = try #require(setting.value(of: text))
         let byOption = try options(["--\(setting.rawValue)", text])
         let variable = OptionDefinition.environmentName(of: setting.rawValue)
-        let byVariable = try options([], [variable: text])
+        let byVariable = try options([], ["HOME": "/home/a", variable: text])
         #expect(byOption.cacheArguments == byVariable.cacheArguments)
         let cache = byOption.children(programs: "/p").first { $0.kind == .cache }
         let arguments = try #require(cache?.arguments)

@@ -270,12 +270,8 @@ import Testing
 }
 
 /// The canary options of `health`.
-@Suite struct CanaryOptionsTests {
-    private func options(_ words: [String]) throws(UsageError) -> HealthOptions {
-        try HealthOptions(
-            OptionReader.read(words, Command.health.definitions, environment: [:]),
-            environment: [:])
-    }
+@Suite struct CanaryOptionsTests: OptionTests {
+    typealias Options = HealthOptions
 
     @Test func aCanaryHasATime() throws {
         #expect(try options([]).canaryMilliseconds == nil)

@@ -81,17 +81,9 @@ import Testing
     private func parsed(
         _ renaming: Renaming, _ arguments: [String], _ variables: [String: String] = [:]
     ) throws -> AnyHashable {
-        let command = try #require(Command.documented.first { $0.name == renaming.command })
         let environment = ["HOME": "/home/a"].merging(variables) { $1 }
-        let read = try OptionReader.read(
-            renaming.others + arguments, command.definitions, environment: environment)
-        switch renaming.command {
-        case "serve": return try ServeOptions(read, environment: environment)
-        case "animate": return try AnimateOptions(read, environment: environment)
-        case "prefetch": return try PrefetchOptions(read, environment: environment)
-        case "url": return try URLOptions(read, environment: environment)
-        default: return try GetOptions(read, environment: environment)
-        }
+        let options = try #require(commandOptions[renaming.command])
+        return AnyHashable(try options.read(renaming.others + arguments, environment))
     }
 
     @Test(arguments: renamings) func aFormerNameHasTheSameEffect(renaming: Renaming) throws {

@@ -4,25 +4,8 @@ import Testing
 
 @testable import imagebus_cli
 
-@Suite struct GetOptionsTests {
-    private func options(
-        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
-    ) throws(UsageError) -> GetOptions {
-        let read = try OptionReader.read(
-            arguments, Command.get.definitions, environment: environment)
-        return try GetOptions(read, environment: environment)
-    }
-
-    private func complaint(
-        _ arguments: [String], _ environment: [String: String] = [:]
-    ) -> String? {
-        do throws(UsageError) {
-            _ = try options(arguments, environment)
-            return nil
-        } catch {
-            return error.message
-        }
-    }
+@Suite struct GetOptionsTests: OptionTests {
+    typealias Options = GetOptions
 
     private func steps(
         _ arguments: [String], _ environment: [String: String] = [:]

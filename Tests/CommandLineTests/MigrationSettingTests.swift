@@ -77,9 +77,7 @@ import Testing
         let skipped = ["IMGPROXY_WATERMARK_PATH", "IMGPROXY_WATERMARK_DATA"]
         guard !row.variables.keys.contains(where: skipped.contains) else { return }
         let environment = usual.merging(row.variables) { $1 }
-        let read = try OptionReader.read(
-            ["--gateway-grammar", row.grammar], Command.serve.definitions, environment: environment)
-        let options = try ServeOptions(read, environment: environment)
+        let options = try ServeOptions.read(["--gateway-grammar", row.grammar], environment)
         let arguments = options.children(programs: "/p").flatMap(\.arguments)
         let kinds = options.children(programs: "/p").map(\.kind.name)
         for word in row.ours.filter({ $0 != "`" }).split(separator: " ")
@@ -109,10 +107,7 @@ import Testing
     /// take precedence.
     @Test func variablesOfOthersComeAfterOurs() throws {
         func options(_ words: [String], _ more: [String: String]) throws -> ServeOptions {
-            let environment = ["HOME": "/home/a"].merging(more) { $1 }
-            let read = try OptionReader.read(
-                words, Command.serve.definitions, environment: environment)
-            return try ServeOptions(read, environment: environment)
+            try ServeOptions.read(words, ["HOME": "/home/a"].merging(more) { $1 })
         }
         let both = try options(
             ["--gateway", ":80", "--gateway-timeout", "5s"],

@@ -7,19 +7,11 @@ import Testing
 /// The advice in command line errors.
 @Suite struct MistakeTests {
     private func options(_ arguments: [String]) throws(UsageError) -> GetOptions {
-        try GetOptions(
-            OptionReader.read(
-                ["http://a/b.jpg"] + arguments, Command.get.definitions, environment: [:]),
-            environment: [:])
+        try GetOptions.read(["http://a/b.jpg"] + arguments)
     }
 
     private func complaint(_ arguments: [String]) -> String {
-        do throws(UsageError) {
-            _ = try options(arguments)
-            return ""
-        } catch {
-            return error.message
-        }
+        GetOptions.complaint(["http://a/b.jpg"] + arguments) ?? ""
     }
 
     @Test(arguments: [

@@ -5,58 +5,41 @@ import Testing
 
 @testable import imagebus_cli
 
-@Suite struct OperatorOptionsTests {
-    private let environment = ["HOME": "/home/a"]
+@Suite struct OperatorOptionsTests: OptionTests {
+    typealias Options = CacheOptions
+
     private let hex = "00112233445566778899aabbccddeeff"
 
-    private func failureCache(_ arguments: [String]) throws(UsageError) -> FailureCacheOptions {
-        let read = try OptionReader.read(
-            arguments, Command.failureCache.definitions, environment: environment)
-        return try FailureCacheOptions(read, environment: environment)
-    }
-
-    private func cancel(_ arguments: [String]) throws(UsageError) -> CancelOptions {
-        let read = try OptionReader.read(
-            arguments, Command.cancel.definitions, environment: environment)
-        return try CancelOptions(read, environment: environment)
-    }
-
-    private func cache(_ arguments: [String]) throws(UsageError) -> CacheOptions {
-        let read = try OptionReader.read(
-            arguments, Command.cache.definitions, environment: [:])
-        return try CacheOptions(read, environment: [:])
-    }
-
     @Test func anEntryOfTheCacheIsLookedForOrRemoved() throws {
-        let look = try cache(["contains", "https://h/a.jpg"])
+        let look = try options(["contains", "https://h/a.jpg"])
         #expect(look.action == .contains)
         #expect(look.key == "https://h/a.jpg")
         #expect(look.tiers == .all)
-        let remove = try cache(["remove", "k", "--type", "memory", "--cache", "avatars"])
+        let remove = try options(["remove", "k", "--type", "memory", "--cache", "avatars"])
         #expect(remove.action == .remove)
         #expect(remove.tiers == .memory)
         #expect(remove.cache == "avatars")
-        let clear = try cache(["clear", "--all", "--type", "disk"])
+        let clear = try options(["clear", "--all", "--type", "disk"])
         #expect(clear.action == .clear && clear.key == "" && clear.tiers == .disk)
-        let one = try cache(["clear", "--cache", "a"])
+        let one = try options(["clear", "--cache", "a"])
         #expect(one.action == .clearCache && one.selection == EntrySelection(cache: "a"))
-        let put = try cache(["put", "k", "-", "--type", "disk"])
+        let put = try options(["put", "k", "-", "--type", "disk"])
         #expect(put.action == .put(file: "-"))
         #expect(put.key == "k")
         #expect(put.tiers == .disk)
     }
 
     @Test func tagsAndExtendedDataAreOfWhatTheyMeanSomethingFor() throws {
-        let remove = try cache(["remove", "--tag", "shop", "--cache", "c"])
+        let remove = try options(["remove", "--tag", "shop", "--cache", "c"])
         #expect(remove.action == .removeSelected && remove.tags.isEmpty)
         #expect(remove.selection == EntrySelection(cache: "c", tag: "shop"))
         for action in ["list", "count", "size"] {
-            #expect(try cache([action, "--tag", "a:b"]).selection.tag == "a:b")
+            #expect(try options([action, "--tag", "a:b"]).selection.tag == "a:b")
         }
-        let put = try cache(["put", "k", "-", "--tag", "a", "--tag", "b"])
+        let put = try options(["put", "k", "-", "--tag", "a", "--tag", "b"])
         #expect(put.tags == ["a", "b"] && put.selection.isAll && put.extendedData == nil)
         let data = ["--extended-data", "/f", "--media-type", "a/b"]
-        let both = try cache(["put", "k", "-"] + data)
+        let both = try options(["put", "k", "-"] + data)
         #expect(both.extendedData?.path == "/f" && both.extendedData?.mediaType == "a/b")
         for wrong in [
             ["remove", "k", "--tag", "a"], ["contains", "k", "--tag", "a"], ["trim", "--tag", "a"],
@@ -64,24 +47,24 @@ import Testing
             ["put", "k", "-", "--media-type", "a/b"], ["remove", "k"] + data,
             ["put", "k", "-", "--extended-data", "/f", "--media-type", "ab"],
         ] {
-            #expect(throws: UsageError.self, "\(wrong)") { try cache(wrong) }
+            #expect(throws: UsageError.self, "\(wrong)") { try options(wrong) }
         }
     }
 
     @Test func entriesAreMeantByWhatTheyAre() throws {
-        let remove = try cache(["remove", "--url", "u", "--older-than", "2d", "--type", "disk"])
+        let remove = try options(["remove", "--url", "u", "--older-than", "2d", "--type", "disk"])
         #expect(remove.action == .removeSelected && remove.tiers == .disk)
         #expect(remove.selection == EntrySelection(url: "u", olderThanSeconds: 172_800))
-        let list = try cache(["list", "--prefix", "p", "--cache", "c", "--limit", "5"])
+        let list = try options(["list", "--prefix", "p", "--cache", "c", "--limit", "5"])
         #expect(list.action == .list && list.page.limit == 5 && list.page.after == 0)
         #expect(list.selection == EntrySelection(cache: "c", prefix: "p"))
-        #expect(try cache(["list", "--after", "9223372036854775809"]).page.after == 1 << 63 | 1)
-        #expect(try cache(["count"]).selection.isAll)
-        #expect(try cache(["size", "--type", "memory"]).tiers == .memory)
-        #expect(try cache(["get", "k"]).action == .get(file: "-"))
-        #expect(try cache(["get", "k", "-o", "/f"]).action == .get(file: "/f"))
-        #expect(try cache(["stats"]).action == .stats)
-        #expect(try cache(["trim", "--type", "disk"]).action == .trim)
+        #expect(try options(["list", "--after", "9223372036854775809"]).page.after == 1 << 63 | 1)
+        #expect(try options(["count"]).selection.isAll)
+        #expect(try options(["size", "--type", "memory"]).tiers == .memory)
+        #expect(try options(["get", "k"]).action == .get(file: "-"))
+        #expect(try options(["get", "k", "-o", "/f"]).action == .get(file: "/f"))
+        #expect(try options(["stats"]).action == .stats)
+        #expect(try options(["trim", "--type", "disk"]).action == .trim)
     }
 
     @Test(arguments: [
@@ -93,7 +76,7 @@ import Testing
         ["put", "k", "f", "-o", "g"], ["remove", "--tagged", "t"],
     ])
     func whatMeansNothingThereIsAUsageError(arguments: [String]) {
-        #expect(throws: UsageError.self) { try cache(arguments) }
+        #expect(throws: UsageError.self) { try options(arguments) }
     }
 
     @Test func listsAndCountsAreShortTables() throws {
@@ -138,63 +121,54 @@ import Testing
         ["contains", "k", "--type", "none"], ["put", "k"], ["put", "k", "f", "g"],
     ])
     func anythingElseOfACacheIsAUsageError(arguments: [String]) {
-        #expect(throws: UsageError.self) { try cache(arguments) }
+        #expect(throws: UsageError.self) { try options(arguments) }
     }
 
     @Test func aBlacklistIsListedClearedOrFreedOfAURL() throws {
-        #expect(try failureCache(["list"]).action == .list)
-        #expect(try failureCache(["clear", "--json"]).action == .clear)
-        #expect(try failureCache(["clear", "--json"]).stack.printsJSON)
-        #expect(try failureCache(["remove", "http://a/b"]).action == .remove("http://a/b"))
+        #expect(try FailureCacheOptions.read(["list"]).action == .list)
+        #expect(try FailureCacheOptions.read(["clear", "--json"]).action == .clear)
+        #expect(try FailureCacheOptions.read(["clear", "--json"]).stack.printsJSON)
+        let remove = try FailureCacheOptions.read(["remove", "http://a/b"])
+        #expect(remove.action == .remove("http://a/b"))
     }
 
     @Test(arguments: [[], ["remove"], ["remove", "a", "b"], ["list", "a"], ["forget"]])
     func anythingElseOfABlacklistIsAUsageError(arguments: [String]) {
-        #expect(throws: UsageError.self) { try failureCache(arguments) }
+        #expect(throws: UsageError.self) { try FailureCacheOptions.read(arguments) }
     }
 
     @Test func theHealthOfOneKindIsAskedForByItsNameAlsoInTheEnvironment() throws {
-        func health(
-            _ arguments: [String], _ environment: [String: String] = [:]
-        ) throws(UsageError) -> HealthOptions {
-            let all = self.environment.merging(environment) { $1 }
-            let read = try OptionReader.read(
-                arguments, Command.health.definitions, environment: all)
-            return try HealthOptions(read, environment: all)
-        }
-        #expect(try health([]).only == nil)
-        #expect(try health(["--only", "decode"]).only == .decode)
-        #expect(try health([], ["IMAGEBUS_ONLY": "coordinator"]).only == .coordinator)
-        #expect(throws: UsageError.self) { try health(["--only", "origin"]) }
-        #expect(throws: UsageError.self) { try health(["decode"]) }
+        #expect(try HealthOptions.read([]).only == nil)
+        #expect(try HealthOptions.read(["--only", "decode"]).only == .decode)
+        let environment = ["HOME": "/home/a", "IMAGEBUS_ONLY": "coordinator"]
+        #expect(try HealthOptions.read([], environment).only == .coordinator)
+        #expect(throws: UsageError.self) { try HealthOptions.read(["--only", "origin"]) }
+        #expect(throws: UsageError.self) { try HealthOptions.read(["decode"]) }
     }
 
     @Test func oneKindIsDrained() throws {
-        func drain(_ arguments: [String]) throws(UsageError) -> DrainOptions {
-            let read = try OptionReader.read(
-                arguments, Command.drain.definitions, environment: environment)
-            return try DrainOptions(read, environment: environment)
-        }
-        #expect(try drain(["cache"]).target == DrainTarget(.cache))
+        #expect(try DrainOptions.read(["cache"]).target == DrainTarget(.cache))
         let raw = DrainTarget(.decode, pool: PoolName("raw"))
-        #expect(try drain(["decode/raw"]).target == raw)
-        #expect(try drain(["coordinator", "--json"]).stack.printsJSON)
+        #expect(try DrainOptions.read(["decode/raw"]).target == raw)
+        #expect(try DrainOptions.read(["coordinator", "--json"]).stack.printsJSON)
         let pools = [["raw"], ["decode/"], ["decode/Raw"], ["coordinator/coordinator"]]
         for arguments in [[], ["origin"], ["cache", "decode"]] + pools {
-            #expect(throws: UsageError.self) { try drain(arguments) }
+            #expect(throws: UsageError.self) { try DrainOptions.read(arguments) }
         }
     }
 
     @Test func aTokenOrAGroupIsCancelled() throws {
         let identifier = try #require(Identifier128(hex: hex))
-        #expect(try cancel([hex]).target == .token(Token(identifier)))
-        #expect(try cancel(["--group", hex]).target == .group(GroupID(identifier)))
+        #expect(try CancelOptions.read([hex]).target == .token(Token(identifier)))
+        #expect(try CancelOptions.read(["--group", hex]).target == .group(GroupID(identifier)))
     }
 
     @Test(arguments: [[], ["xyz"], ["--group", "1"], ["a", "b"]])
     func anythingElseIsNotCancelled(arguments: [String]) {
-        #expect(throws: UsageError.self) { try cancel(arguments) }
-        #expect(throws: UsageError.self) { try cancel(arguments + ["--group", hex, hex]) }
+        #expect(throws: UsageError.self) { try CancelOptions.read(arguments) }
+        #expect(throws: UsageError.self) {
+            try CancelOptions.read(arguments + ["--group", hex, hex])
+        }
     }
 
     @Test func theListNamesWhatIsNotTriedAndForHowLong() throws {

@@ -5,13 +5,8 @@ import Testing
 
 @testable import imagebus_cli
 
-@Suite struct PrefetchOptionsTests {
-    private func options(_ arguments: [String]) throws(UsageError) -> PrefetchOptions {
-        let environment = ["HOME": "/home/a"]
-        let read = try OptionReader.read(
-            arguments, Command.prefetch.definitions, environment: environment)
-        return try PrefetchOptions(read, environment: environment)
-    }
+@Suite struct PrefetchOptionsTests: OptionTests {
+    typealias Options = PrefetchOptions
 
     @Test func aListIsOfOperandsAndAFile() throws {
         let options = try options(["http://a/1", "http://a/2", "-f", "list", "--resize", "9x9"])

@@ -7,25 +7,8 @@ import Testing
 
 @testable import imagebus_cli
 
-@Suite struct ServeOptionsTests {
-    private func options(
-        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
-    ) throws(UsageError) -> ServeOptions {
-        let read = try OptionReader.read(
-            arguments, Command.serve.definitions, environment: environment)
-        return try ServeOptions(read, environment: environment)
-    }
-
-    private func complaint(
-        _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
-    ) -> String? {
-        do throws(UsageError) {
-            _ = try options(arguments, environment)
-            return nil
-        } catch {
-            return error.message
-        }
-    }
+@Suite struct ServeOptionsTests: OptionTests {
+    typealias Options = ServeOptions
 
     @Test func oneOfEachAndOneACoreByDefault() throws {
         let kinds = try options([]).kinds

@@ -4,12 +4,8 @@ import Testing
 @testable import imagebus_cli
 
 @Suite struct StatusOptionsTests {
-    private let environment = ["HOME": "/home/a", "XDG_RUNTIME_DIR": "/run/a"]
-
     private func options(_ arguments: String...) throws(UsageError) -> StatusOptions {
-        let read = try OptionReader.read(
-            arguments, Command.status.definitions, environment: environment)
-        return try StatusOptions(read, environment: environment)
+        try StatusOptions.read(arguments)
     }
 
     @Test func theFormIsATableUnlessSomethingElseIsWanted() throws {
