@@ -16,22 +16,22 @@ import Testing
         #expect(look.key == "https://h/a.jpg")
         #expect(look.tiers == .all)
         let remove = try options(["remove", "k", "--type", "memory", "--cache", "avatars"])
-        #expect(remove.action == .remove)
+        #expect(remove.action == .remove && remove.hasKey)
         #expect(remove.tiers == .memory)
         #expect(remove.cache == "avatars")
         let clear = try options(["clear", "--all", "--type", "disk"])
         #expect(clear.action == .clear && clear.key == "" && clear.tiers == .disk)
         let one = try options(["clear", "--cache", "a"])
-        #expect(one.action == .clearCache && one.selection == EntrySelection(cache: "a"))
+        #expect(one.action == .clear && one.selection == EntrySelection(cache: "a"))
         let put = try options(["put", "k", "-", "--type", "disk"])
-        #expect(put.action == .put(file: "-"))
+        #expect(put.action == .put && put.file == "-")
         #expect(put.key == "k")
         #expect(put.tiers == .disk)
     }
 
     @Test func tagsAndExtendedDataAreOfWhatTheyMeanSomethingFor() throws {
         let remove = try options(["remove", "--tag", "shop", "--cache", "c"])
-        #expect(remove.action == .removeSelected && remove.tags.isEmpty)
+        #expect(remove.action == .remove && !remove.hasKey && remove.tags.isEmpty)
         #expect(remove.selection == EntrySelection(cache: "c", tag: "shop"))
         for action in ["list", "count", "size"] {
             #expect(try options([action, "--tag", "a:b"]).selection.tag == "a:b")
@@ -53,7 +53,7 @@ import Testing
 
     @Test func entriesAreMeantByWhatTheyAre() throws {
         let remove = try options(["remove", "--url", "u", "--older-than", "2d", "--type", "disk"])
-        #expect(remove.action == .removeSelected && remove.tiers == .disk)
+        #expect(remove.action == .remove && !remove.hasKey && remove.tiers == .disk)
         #expect(remove.selection == EntrySelection(url: "u", olderThanSeconds: 172_800))
         let list = try options(["list", "--prefix", "p", "--cache", "c", "--limit", "5"])
         #expect(list.action == .list && list.page.limit == 5 && list.page.after == 0)
@@ -61,8 +61,8 @@ import Testing
         #expect(try options(["list", "--after", "9223372036854775809"]).page.after == 1 << 63 | 1)
         #expect(try options(["count"]).selection.isAll)
         #expect(try options(["size", "--type", "memory"]).tiers == .memory)
-        #expect(try options(["get", "k"]).action == .get(file: "-"))
-        #expect(try options(["get", "k", "-o", "/f"]).action == .get(file: "/f"))
+        #expect(try options(["get", "k"]).file == "-")
+        #expect(try options(["get", "k", "-o", "/f"]).file == "/f")
         #expect(try options(["stats"]).action == .stats)
         #expect(try options(["trim", "--type", "disk"]).action == .trim)
     }

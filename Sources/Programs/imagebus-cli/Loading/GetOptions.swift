@@ -224,10 +224,20 @@ struct GetOptions: Hashable {
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
-        framesDirectory = try Self.directory("frames", read, readsStandardInput)
-        partialsDirectory = try Self.directory("partials", read, readsStandardInput)
+        for (name, reason, does, others) in Self.modes where read.isSet(name) {
+            guard name == "show" || read.last(name) != "" else {
+                throw UsageError("--\(name): the directory name is empty")
+            }
+            guard !readsStandardInput else {
+                throw UsageError("--\(name) requires a URL\(reason)")
+            }
+            if let other = others.first(where: read.isSet) {
+                throw UsageError("--\(name) \(does): leave out --\(other)")
+            }
+        }
+        (framesDirectory, partialsDirectory) = (read.last("frames"), read.last("partials"))
         if partialsDirectory != nil { request.options.insert(.progressiveLoad) }
-        shows = try Self.shows(read, readsStandardInput)
+        shows = read.isSet("show")
         graphics =
             try read.word("graphics", TerminalGraphics.names) ?? TerminalGraphics.known(environment)
         if let output = read.last("output") {
@@ -242,53 +252,23 @@ struct GetOptions: Hashable {
         }
     }
 
-    /// Parses the directory of `--frames`, which excludes options for a single image or load, or of
-    /// `--partials`, which requires a transfer.
-    private static func directory(
-        _ name: String, _ read: ReadOptions, _ readsStandardInput: Bool
-    ) throws(UsageError) -> String? {
-        guard let directory = read.last(name) else { return nil }
-        guard !directory.isEmpty else {
-            throw UsageError("--\(name): the directory name is empty")
-        }
-        if name == "frames" {
-            try check(
-                read, "--frames", ", not standard input", "writes every frame to a file",
-                without: optionsOfOneImage, readsStandardInput)
-        } else {
-            try check(
-                read, "--partials", ": standard input is read at once", "writes images",
-                without: ["info", "properties", "frames"], readsStandardInput)
-        }
-        return directory
-    }
-
-    /// Parses `--show`, which excludes size and format, because the terminal determines them.
-    private static func shows(
-        _ read: ReadOptions, _ readsStandardInput: Bool
-    ) throws(UsageError) -> Bool {
-        guard read.isSet("show") else { return false }
-        try check(
-            read, "--show", ", not standard input", "draws in the terminal",
-            without: optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"],
-            readsStandardInput)
-        return true
-    }
-
-    /// Throws if an option that requires a URL is combined with standard input or other options.
-    private static func check(
-        _ read: ReadOptions, _ option: String, _ reason: String, _ does: String,
-        without others: [String], _ readsStandardInput: Bool
-    ) throws(UsageError) {
-        guard !readsStandardInput else { throw UsageError("\(option) requires a URL\(reason)") }
-        if let name = others.first(where: read.isSet) {
-            throw UsageError("\(option) \(does): leave out --\(name)")
-        }
-    }
-
     private static let optionsOfOneImage = [
         "output", "frame", "first-frame", "original", "info", "properties", "explain",
         "extended-data", "fallback", "group", "slot", "traceparent",
+    ]
+
+    /// Options that require a URL and exclude others: why, what they do, and without what. The
+    /// terminal determines size and format.
+    private static let modes: [(name: String, reason: String, does: String, others: [String])] = [
+        ("frames", ", not standard input", "writes every frame to a file", optionsOfOneImage),
+        (
+            "partials", ": standard input is read at once", "writes images",
+            ["info", "properties", "frames"]
+        ),
+        (
+            "show", ", not standard input", "draws in the terminal",
+            optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"]
+        ),
     ]
 
     /// Returns the trace context. An invalid option is an error; an invalid value in the

@@ -110,28 +110,26 @@ extension Command {
 }
 
 struct CacheOptions: Hashable {
-    enum Action: Hashable {
-        case contains
-        case remove
-        /// Stores the contents of a file; `-` for standard input.
-        case put(file: String)
-        /// Writes to a file; `-` for standard output.
-        case get(file: String)
-        /// Removes all entries; no key is specified.
-        case clear
-        /// Removes all entries of a cache, or of the caches that a name stands for.
-        case clearCache
-        /// Removes the selected entries.
-        case removeSelected
-        case list
-        case count
-        case size
-        case trim
-        case stats
+    enum Action: String, CaseIterable {
+        case stats, list, count, size, trim, contains, get, put, remove, clear
+
+        /// The possible numbers of operands, such as KEY and FILE.
+        fileprivate var operands: ClosedRange<Int> {
+            switch self {
+            case .contains, .get: 1...1
+            case .put: 2...2
+            case .remove: 0...1
+            case .stats, .list, .count, .size, .trim, .clear: 0...0
+            }
+        }
     }
 
     var action: Action
+    /// Empty if none is specified.
     var key: String
+    var hasKey: Bool
+    /// The file that `get` writes or `put` stores; `-` for standard output or input.
+    var file: String
     /// The cache of the key; `nil` for the default one.
     var cache: String?
     /// The selected entries, if no key is specified.
@@ -149,59 +147,52 @@ struct CacheOptions: Hashable {
         tiers = try read.word("type", Self.offeredTiers.map { ($0.name, $0) }) ?? .all
         selection = try Self.selection(read)
         page = try CachePageOptions(read)
-        action = try Self.action(read)
-        if case .put = action { (tags, selection.tag) = (try RequestReader.tags(read), nil) }
-        extendedData = try ExtendedDataFile(read)
-        key = action.hasKey ? read.operands[1] : ""
-        try check(read)
-    }
-
-    private static func action(_ read: ReadOptions) throws(UsageError) -> Action {
-        let words = read.operands
-        switch (words.first, words.count) {
-        case ("contains", 2): return .contains
-        case ("remove", 2): return .remove
-        case ("remove", 1): return .removeSelected
-        case ("get", 2): return .get(file: try read.parsed("output", OptionValue.file) ?? "-")
-        case ("put", 3): return .put(file: words[2])
-        case ("clear", 1):
-            return read.last("cache") != nil && !read.isSet("all") ? .clearCache : .clear
-        case ("list", 1): return .list
-        case ("count", 1): return .count
-        case ("size", 1): return .size
-        case ("trim", 1): return .trim
-        case ("stats", 1): return .stats
-        default:
+        let operands = read.operands.dropFirst()
+        guard let action = read.operands.first.flatMap({ Action(rawValue: $0) }),
+            action.operands.contains(operands.count)
+        else {
             throw UsageError(
                 "expected stats, list, count, size, trim, clear --all, contains KEY, get KEY, "
                     + "put KEY FILE, remove KEY, or remove with --url, --prefix, --tag, "
                     + "--older-than or --cache")
         }
+        (self.action, key, hasKey) = (action, operands.first ?? "", !operands.isEmpty)
+        file =
+            action == .get
+            ? try read.parsed("output", OptionValue.file) ?? "-" : operands.last ?? ""
+        if action == .put { (tags, selection.tag) = (try RequestReader.tags(read), nil) }
+        extendedData = try ExtendedDataFile(read)
+        try check(read)
+    }
+
+    /// Whether the action applies to a selection of entries.
+    private var selects: Bool {
+        [.list, .count, .size].contains(action) || action == .remove && !hasKey
     }
 
     /// Checks that all options apply to the action.
     private func check(_ read: ReadOptions) throws(UsageError) {
         // The command doesn't ask for confirmation, so `--all` is required.
-        guard (action == .clear) == read.isSet("all"), action != .clear || cache == nil else {
+        let clearsAll = action == .clear && (cache == nil || read.isSet("all"))
+        guard clearsAll == read.isSet("all"), !clearsAll || cache == nil else {
             throw UsageError(
                 "clear requires --all or --cache NAME, optionally with --type; remove KEY removes "
                     + "one entry")
         }
         let names = ["url", "prefix", "older-than"]
-        if !action.selects, let name = names.first(where: { read.last($0) != nil }) {
+        if !selects, let name = names.first(where: { read.last($0) != nil }) {
             throw UsageError("--\(name) requires list, count, size, or remove without a KEY")
         }
-        if !action.selects, tags.isEmpty, read.last("tag") != nil {
+        if !selects, tags.isEmpty, read.last("tag") != nil {
             throw UsageError("--tag requires list, count, size, put, or remove without a KEY")
         }
-        if action.selects, read.entries.filter({ $0.name == "tag" }).count > 1 {
+        if selects, read.entries.filter({ $0.name == "tag" }).count > 1 {
             throw UsageError("--tag: only one tag can be selected")
         }
-        if case .put = action {
-        } else if read.last("extended-data") != nil {
+        if action != .put, read.last("extended-data") != nil {
             throw UsageError("--extended-data and --media-type require put")
         }
-        if action == .removeSelected, selection.isAll {
+        if action == .remove, !hasKey, selection.isAll {
             throw UsageError(
                 "remove requires a KEY, --url, --prefix, --tag, --older-than or --cache; clear "
                     + "--all removes everything")
@@ -212,8 +203,7 @@ struct CacheOptions: Hashable {
         guard action == .list || page == CachePageOptions() else {
             throw UsageError("--limit and --after require list")
         }
-        if case .get = action { return }
-        if read.last("output") != nil { throw UsageError("--output requires get") }
+        if action != .get, read.last("output") != nil { throw UsageError("--output requires get") }
     }
 
     private static func selection(_ read: ReadOptions) throws(UsageError) -> EntrySelection {
@@ -232,27 +222,7 @@ struct CacheOptions: Hashable {
     /// The values of `--type`.
     static let tierNames = offeredTiers.map(\.name)
     /// The words accepted as the first operand.
-    static let actions = [
-        "stats", "list", "count", "size", "trim", "contains", "get", "put", "remove", "clear",
-    ]
-}
-
-extension CacheOptions.Action {
-    /// Whether the action refers to the entry of a key.
-    var hasKey: Bool {
-        switch self {
-        case .contains, .remove, .put, .get: true
-        case .clear, .clearCache, .removeSelected, .list, .count, .size, .trim, .stats: false
-        }
-    }
-
-    /// Whether the action applies to a selection of entries.
-    var selects: Bool {
-        switch self {
-        case .removeSelected, .list, .count, .size: true
-        default: false
-        }
-    }
+    static let actions = Action.allCases.map(\.rawValue)
 }
 
 /// The requested part of a list.

@@ -12,7 +12,7 @@ enum CacheTool {
     static let longMilliseconds = 60_000
 
     static func run(_ options: CacheOptions) throws -> Int32 {
-        if case .get(let file) = options.action { return try CacheReader.run(options, file: file) }
+        if options.action == .get { return try CacheReader.run(options) }
         return try answer(options).print("cache", asJSON: options.stack.printsJSON)
     }
 
@@ -23,13 +23,13 @@ enum CacheTool {
                 try await client.contains(options.key, cache: options.cache, in: options.tiers)
             }
             return OperatorAnswer(entry(options, in: tiers), "\(tiers.name)\n")
-        case .put(let file):
-            let tiers = try put(bytes(of: file), options)
+        case .put:
+            let tiers = try put(bytes(of: options.file), options)
             return OperatorAnswer(entry(options, in: tiers), "\(tiers.name)\n")
-        case .remove: return try removal(options)
-        case .clear: return try clearing(options)
-        case .clearCache: return try selectedRemoval(options, verb: "cleared")
-        case .removeSelected: return try selectedRemoval(options, verb: "removed")
+        case .remove where options.hasKey: return try removal(options)
+        case .remove: return try selectedRemoval(options, verb: "removed")
+        case .clear where options.cache == nil: return try clearing(options)
+        case .clear: return try selectedRemoval(options, verb: "cleared")
         case .list:
             let page = try walk(options) { client throws(ImageError) in
                 try await pages(client, options)
@@ -219,7 +219,7 @@ enum CacheReader {
     /// The exit status if no tier has the entry, as in grep if nothing is found.
     private static let missStatus: Int32 = 1
 
-    static func run(_ options: CacheOptions, file: String) throws -> Int32 {
+    static func run(_ options: CacheOptions) throws -> Int32 {
         let found = try entry(options)
         if found == nil, !options.stack.printsJSON {
             Terminal.complain(
@@ -229,7 +229,7 @@ enum CacheReader {
         }
         let status = Terminal.finish(
             "cache",
-            try found.map { try write($0, to: file, options) }
+            try found.map { try write($0, options) }
                 ?? JSONText.text(CacheTool.entry(options, in: .none)))
         return found == nil && status == 0 ? missStatus : status
     }
@@ -248,15 +248,15 @@ enum CacheReader {
     }
 
     private static func write(
-        _ found: (bytes: [UInt8], tier: CacheTypes), to file: String, _ options: CacheOptions
+        _ found: (bytes: [UInt8], tier: CacheTypes), _ options: CacheOptions
     ) throws -> String {
-        if file == "-" {
+        if options.file == "-" {
             try found.bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
                 try Terminal.put(bytes)
             }
             return ""
         }
-        try OutputFile(file).write(found.bytes)
+        try OutputFile(options.file).write(found.bytes)
         if options.stack.printsJSON {
             return try JSONText.text(CacheTool.entry(options, in: found.tier))
         }
