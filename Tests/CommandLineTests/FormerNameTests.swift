@@ -105,7 +105,7 @@ import Testing
         let texts =
             Command.documented.map { HelpText.text(of: $0) }
             + Shell.allCases.map { $0.script(Command.documented) }
-            + [HelpText.overview, Self.withoutEscapes(ManualPage.imagebus.text)]
+            + [HelpText.overview, Self.withoutEscapes(ManualPage.text)]
         for text in texts { #expect(Self.words(of: text).isDisjoint(with: former)) }
     }
 

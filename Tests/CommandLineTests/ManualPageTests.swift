@@ -7,7 +7,7 @@ import Testing
 
 /// The manual page as processed by other programs.
 @Suite struct ManualPageTests {
-    private static let source = ManualPage.imagebus.text
+    private static let source = ManualPage.text
 
     /// The output of groff without bold and underlining.
     private func page(_ folder: TemporaryDirectory) throws -> String {

@@ -23,7 +23,7 @@ package struct Command: Sendable {
     package var shownDefinitions: [OptionDefinition] { shownGroups.flatMap(\.definitions) }
 
     /// The same in their groups.
-    var shownGroups: [(heading: String, definitions: [OptionDefinition])] {
+    package var shownGroups: [(heading: String, definitions: [OptionDefinition])] {
         let groups = options + [("", [OptionDefinition.help, .version])]
         return groups.compactMap { heading, definitions in
             let shown = definitions.filter { $0.visibility == .shown }

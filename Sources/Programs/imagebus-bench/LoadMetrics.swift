@@ -1,4 +1,5 @@
 import Model
+import Reporting
 
 /// The results of a series of loads: counts, latencies and the distribution over time.
 struct LoadMetrics: Hashable, Sendable {
@@ -103,25 +104,20 @@ struct LatencyCounts: Hashable, Sendable {
 
 /// The time that loads spent in each stage.
 struct StageMetrics: Sendable {
-    private static let stages: [(name: String, time: @Sendable (StageTimings) -> Double)] = [
-        ("queue", { $0.queue }), ("query", { $0.query }), ("fetch", { $0.fetch }),
-        ("decode", { $0.decode }), ("transform", { $0.transform }), ("store", { $0.store }),
-        ("total", { $0.total }),
-    ]
-
-    private var counts = [LatencyCounts](repeating: LatencyCounts(), count: stages.count)
+    private var counts = [LatencyCounts](
+        repeating: LatencyCounts(), count: StageTimings.parts.count)
 
     mutating func record(_ timings: StageTimings) {
-        for (place, stage) in Self.stages.enumerated() {
-            counts[place].record(nanoseconds: UInt64(max(0, stage.time(timings)) * 1e6))
+        for (place, part) in StageTimings.parts.enumerated() {
+            counts[place].record(nanoseconds: UInt64(max(0, timings[keyPath: part.path]) * 1e6))
         }
     }
 
     /// The median milliseconds by stage name.
     var medians: [String: Double] {
         Dictionary(
-            uniqueKeysWithValues: zip(Self.stages, counts).map { stage, counts in
-                (stage.name, counts.milliseconds(at: 0.5))
+            uniqueKeysWithValues: zip(StageTimings.parts, counts).map { part, counts in
+                (part.name, counts.milliseconds(at: 0.5))
             })
     }
 }

@@ -176,7 +176,7 @@ enum DocumentationCommand {
 
     static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
         try read.checkNoOperands()
-        return Terminal.finish(Command.manual.name, ManualPage.imagebus.text)
+        return Terminal.finish(Command.manual.name, ManualPage.text)
     }
 }
 
@@ -215,39 +215,6 @@ extension Command {
             ("imagebus manual | man -l -", "read the page"),
             ("imagebus manual > ~/.local/share/man/man1/imagebus.1", "install it for this user"),
         ])
-}
-
-extension ManualPage {
-    /// The manual page of this version.
-    static var imagebus: ManualPage {
-        ManualPage(
-            Command.documented,
-            summary: "load images: download, cache, decode, transform and encode them",
-            statuses: ExitStatuses.rows.map { ("\($0.status)", "\($0.meaning)") },
-            variables: variables, files: files)
-    }
-
-    /// Environment variables that don't correspond to an option.
-    private static let variables: [Row] = [
-        ("IMAGEBUS_PROGRAMS", "directory of the programs that serve starts (that of imagebus)"),
-        ("XDG_RUNTIME_DIR", "holds the runtime directory of a user's stack"),
-        ("XDG_CACHE_HOME, HOME", "hold the cache directory of a user's stack"),
-        ("TRACEPARENT", "W3C Trace Context of the caller, for get"),
-        ("TERM, KITTY_WINDOW_ID", "graphics support of the terminal, for get --show"),
-        ("NO_COLOR", "if set, doctor prints no colors"),
-    ]
-
-    private static let files: [Row] = [
-        (
-            "$XDG_RUNTIME_DIR/imagebus, /run/imagebus, /dev/shm/imagebus-UID",
-            "the runtime directory with sockets and shared memory (--runtime-dir)"
-        ),
-        (
-            "$XDG_CACHE_HOME/imagebus, ~/.cache/imagebus",
-            "the disk tier of the cache (--cache-dir)"
-        ),
-        ("/etc/imagebus/environment", "settings of the services installed by scripts/install"),
-    ]
 }
 
 /// The exit statuses of `imagebus` (PROTOCOL §9).

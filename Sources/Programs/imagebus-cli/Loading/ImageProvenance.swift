@@ -1,5 +1,6 @@
 import Imagebus
 import Model
+import Reporting
 
 /// Where an image came from and how long that took, over all loads: if the extension of the output
 /// file selects another format than that of the source, a second load converts the image.
@@ -41,14 +42,6 @@ struct ImageProvenance: Hashable {
 }
 
 extension StageTimings {
-    /// The times by their names in the output.
-    static var parts: [(name: String, path: WritableKeyPath<StageTimings, Double>)] {
-        [
-            ("queue", \.queue), ("query", \.query), ("fetch", \.fetch), ("decode", \.decode),
-            ("transform", \.transform), ("store", \.store), ("total", \.total),
-        ]
-    }
-
     /// Returns the sums of the times of two loads.
     fileprivate func adding(_ other: StageTimings) -> StageTimings {
         var sum = self

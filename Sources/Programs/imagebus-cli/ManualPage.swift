@@ -1,77 +1,27 @@
+import CommandLineInterface
 import Model
 import Reporting
 
-/// The output of `--help` and `--version`.
-package enum HelpText {
-    /// Returns the output of `imagebus COMMAND --help`, wrapped to a number of columns; by default
-    /// as for anything but a terminal.
-    package static func text(of command: Command, columns: Int? = nil) -> String {
-        let columns = columns ?? HelpLayout.columnsMax
-        var text = "usage: imagebus \(command.name) \(command.usage)\n\n\(command.summary)\n"
-        let column = HelpLayout.column(after: command.shownDefinitions.map(head), columns: columns)
-        for group in command.shownGroups {
-            text += "\n" + (group.heading.isEmpty ? "" : "\(group.heading):\n")
-            for definition in group.definitions {
-                text += HelpLayout.row(
-                    head(definition), definition.help, at: column, columns: columns)
-            }
-        }
-        if !command.notes.isEmpty {
-            text += "\n\(HelpLayout.paragraphs(command.notes, columns: columns))\n"
-        }
-        text += "\nexamples:\n"
-        for example in command.examples {
-            text += "  \(example.line)\n      \(example.does)\n"
-        }
-        return text
-    }
-
-    /// The output of `--version`.
-    package static var version: String {
-        "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
-    }
-
-    /// Returns the names and the placeholder of an option.
-    private static func head(_ definition: OptionDefinition) -> String {
-        let letter = definition.letter.map { "-\($0), " } ?? "    "
-        return "  \(letter)--\(definition.name)" + (definition.value.map { " \($0)" } ?? "")
-    }
-
-    /// Returns a text padded with spaces to a width.
-    package static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
-    }
-}
-
 /// The manual page of `imagebus`, generated from the table of commands.
-package struct ManualPage {
+enum ManualPage {
     /// A word and its description.
-    package typealias Row = (word: String, text: String)
+    private typealias Row = (word: String, text: String)
 
-    private let commands: [Command]
-    private let summary: String
-    private let statuses: [Row]
-    private let variables: [Row]
-    private let files: [Row]
-
-    package init(
-        _ commands: [Command], summary: String, statuses: [Row], variables: [Row], files: [Row]
-    ) {
-        (self.commands, self.summary) = (commands, summary)
-        (self.statuses, self.variables, self.files) = (statuses, variables, files)
-    }
+    private static let commands = Command.documented
 
     /// The page in the input format of `man`.
-    package var text: String {
+    static var text: String {
         let parts = [
             ".TH IMAGEBUS 1 \"\" \"Imagebus \(ProductVersion.text)\" \"User Commands\"\n",
             // No hyphenation, and single spaces, so that commands can be copied.
             ".nh\n.ad l\n",
-            section("NAME", "imagebus \\- \(RoffText.escaped(summary))\n"),
+            section(
+                "NAME",
+                "imagebus \\- load images: download, cache, decode, transform and encode them\n"),
             section("SYNOPSIS", synopsis),
             section("DESCRIPTION", description),
             section("COMMANDS", commands.map(command).joined()),
-            section("EXIT STATUS", rows(statuses)),
+            section("EXIT STATUS", rows(ExitStatuses.rows.map { ("\($0.status)", $0.meaning) })),
             section("ENVIRONMENT", environment),
             section("FILES", rows(files)),
             section("EXAMPLES", commands.map(examples).joined()),
@@ -79,18 +29,18 @@ package struct ManualPage {
         return parts.joined()
     }
 
-    private func section(_ name: String, _ text: String) -> String { ".SH \(name)\n\(text)" }
+    private static func section(_ name: String, _ text: String) -> String { ".SH \(name)\n\(text)" }
 
-    private func rows(_ rows: [Row]) -> String {
+    private static func rows(_ rows: [Row]) -> String {
         rows.map { RoffText.entry(RoffText.bold($0.word), RoffText.escaped($0.text)) }.joined()
     }
 
-    private var synopsis: String {
+    private static var synopsis: String {
         commands.map { "\(RoffText.bold("imagebus \($0.name)")) \(RoffText.escaped($0.usage))\n" }
             .joined(separator: ".br\n")
     }
 
-    private var description: String {
+    private static var description: String {
         RoffText.paragraphs(
             """
             Imagebus downloads, caches, decodes, transforms and encodes images in separate worker \
@@ -103,18 +53,18 @@ package struct ManualPage {
             """)
     }
 
-    private func command(_ command: Command) -> String {
+    private static func command(_ command: Command) -> String {
         let usage = command.usage.isEmpty ? "" : " " + command.usage
         let groups = command.shownGroups.map { group in
             let heading = group.heading.isEmpty ? "" : ".PP\n\(RoffText.italic(group.heading)):\n"
             return heading + group.definitions.map(entry).joined()
         }
         return ".SS \(RoffText.escaped("imagebus \(command.name)\(usage)"))\n"
-            + "\(RoffText.escaped(Self.sentence(command.summary)))\n"
+            + "\(RoffText.escaped(sentence(command.summary)))\n"
             + groups.joined() + RoffText.paragraphs(command.notes)
     }
 
-    private func entry(_ option: OptionDefinition) -> String {
+    private static func entry(_ option: OptionDefinition) -> String {
         let letter = option.letter.map { "\(RoffText.bold("-\($0)")), " } ?? ""
         let value = option.value.map { " \(RoffText.italic($0))" } ?? ""
         return RoffText.entry(
@@ -127,7 +77,7 @@ package struct ManualPage {
         text.prefix(1).uppercased() + text.dropFirst() + "."
     }
 
-    private var environment: String {
+    private static var environment: String {
         let names = Set(commands.flatMap(\.shownDefinitions).map(\.environmentName)).subtracting([
             OptionDefinition.help.environmentName, OptionDefinition.version.environmentName,
         ])
@@ -139,12 +89,34 @@ package struct ManualPage {
             """) + rows(variables) + ".PP\nVariables of options:\n\(RoffText.escaped(list))\n"
     }
 
-    private func examples(_ command: Command) -> String {
+    private static func examples(_ command: Command) -> String {
         command.examples.map { example in
-            ".PP\n\(RoffText.escaped(Self.sentence(example.does)))\n"
+            ".PP\n\(RoffText.escaped(sentence(example.does)))\n"
                 + RoffText.asIs([example.line[...]])
         }.joined()
     }
+
+    /// Environment variables that don't correspond to an option.
+    private static let variables: [Row] = [
+        ("IMAGEBUS_PROGRAMS", "directory of the programs that serve starts (that of imagebus)"),
+        ("XDG_RUNTIME_DIR", "holds the runtime directory of a user's stack"),
+        ("XDG_CACHE_HOME, HOME", "hold the cache directory of a user's stack"),
+        ("TRACEPARENT", "W3C Trace Context of the caller, for get"),
+        ("TERM, KITTY_WINDOW_ID", "graphics support of the terminal, for get --show"),
+        ("NO_COLOR", "if set, doctor prints no colors"),
+    ]
+
+    private static let files: [Row] = [
+        (
+            "$XDG_RUNTIME_DIR/imagebus, /run/imagebus, /dev/shm/imagebus-UID",
+            "the runtime directory with sockets and shared memory (--runtime-dir)"
+        ),
+        (
+            "$XDG_CACHE_HOME/imagebus, ~/.cache/imagebus",
+            "the disk tier of the cache (--cache-dir)"
+        ),
+        ("/etc/imagebus/environment", "settings of the services installed by scripts/install"),
+    ]
 }
 
 /// Text in troff format, using the `man` macros.
