@@ -70,9 +70,7 @@ enum FramesCommand {
             guard let response = frame.response, let info = response.info else { return true }
             let path = files.path(frame.index, info.format)
             do throws(OutputError) {
-                try response.withBytes { (bytes) throws(OutputError) in
-                    try OutputFile(path).write(bytes)
-                }
+                try response.write(to: path)
             } catch {
                 end.failure = error
                 return false
@@ -191,7 +189,7 @@ final class PartialFiles: Sendable {
     private func write(_ image: ImageResponse) throws(OutputError) {
         guard let info = image.info else { return }
         let path = files.path(account.withLock { $0.files.count } + 1, info.format)
-        try image.withBytes { (bytes) throws(OutputError) in try OutputFile(path).write(bytes) }
+        try image.write(to: path)
         let file = File(
             file: path, arrived: image.arrivedBytes ?? 0, width: info.size.width,
             height: info.size.height, milliseconds: milliseconds)

@@ -149,20 +149,9 @@ enum StandardInput {
     /// Throws `invalidRequest` if there is no input, and `limitExceeded` as soon as it exceeds
     /// `bytesMax`.
     static func read(_ interruption: Interruption) throws(ImageError) -> [UInt8] {
-        let bytes: [UInt8]
-        do throws(Errno) {
-            bytes = try readToEnd(interruption)
-        } catch .interrupted {
-            throw ImageError(.cancelled, "cancelled")
-        } catch .fileTooLarge {
-            throw ImageError(
-                .limitExceeded, "standard input is larger than \(bytesMax) bytes"
-            ) { $0.limit = "\(bytesMax)" }
-        } catch {
-            throw ImageError(.invalidRequest, "standard input cannot be read (\(error))")
-        }
-        if bytes.isEmpty { throw ImageError(.invalidRequest, "standard input is empty") }
-        return bytes
+        try InputFile.read("standard input", bytesMax: bytesMax) { () throws(Errno) in
+            try readToEnd(interruption)
+        } advice: { _ in "" }
     }
 
     /// Throws `interrupted` after Ctrl-C and `fileTooLarge` beyond `bytesMax`.

@@ -4,7 +4,7 @@ import Linux
 import Model
 
 /// An output file such as that of `-o FILE`: its directory and its name in it.
-struct OutputFile: ~Copyable {
+final class OutputFile {
     private let path: String
     private let folder: FileDescriptor
     private let name: String
@@ -14,109 +14,99 @@ struct OutputFile: ~Copyable {
         let directory = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         self.path = path
         name = cut.map { String(path[path.index(after: $0)...]) } ?? path
-        if name.isEmpty {
-            throw OutputError(destination: path, reason: .isDirectory, wasOpened: false)
-        }
-        folder = try Self.named(path) { () throws(Errno) in
-            try FileDescriptor.open(directory, .directory)
+        do throws(Errno) {
+            if name.isEmpty { throw .isDirectory }
+            folder = try FileDescriptor.open(directory, .directory)
+        } catch {
+            throw OutputError(destination: path, reason: error, wasOpened: false)
         }
     }
 
     /// Writes the file completely or not at all: to a temporary file that is renamed. Devices, pipes
     /// and links are written to directly.
-    borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
-        if try isPlainFile { try replace(with: bytes) } else { try overwrite(with: bytes) }
+    func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+        try attempt { (isOpen) throws(Errno) in
+            guard try !isPlainFile else { return try replace(with: bytes, &isOpen) }
+            let file = try folder.open(name, [.writeOnly, .truncate])
+            isOpen = true
+            try file.writeAll(bytes)
+        }
     }
 
     /// Writes bytes in the same way.
-    borrowing func write(_ bytes: [UInt8]) throws(OutputError) {
+    func write(_ bytes: [UInt8]) throws(OutputError) {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in try write(bytes) }
     }
 
     /// Writes to a temporary file and renames it, whatever kind of file exists; never blocks.
-    borrowing func replace(with bytes: [UInt8]) throws(OutputError) {
+    func replace(with bytes: [UInt8]) throws(OutputError) {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try replace(with: bytes)
+            try attempt { (isOpen) throws(Errno) in try replace(with: bytes, &isOpen) }
         }
     }
 
-    /// Checks in advance whether `write` would fail; changes nothing.
-    borrowing func check() throws(OutputError) {
-        if try isPlainFile { try tryReplacing() } else { try tryOpening() }
-    }
-
-    /// Removes the file.
-    borrowing func remove() throws(Errno) { try folder.unlink(name) }
-
-    /// Whether it is a regular file or doesn't exist.
-    private var isPlainFile: Bool {
-        get throws(OutputError) {
-            try Self.named(path) { () throws(Errno) in
-                do throws(Errno) {
-                    let type = try folder.status(of: name).type
-                    if type == .directory { throw .isDirectory }
-                    return type == .regular
-                } catch .noSuchFile {
-                    return true
-                }
+    /// Checks in advance whether `write` would fail; changes nothing. Skips named pipes, because
+    /// their reader would see the test as the end of the output.
+    func check() throws(OutputError) {
+        try attempt { (_) throws(Errno) in
+            if try isPlainFile {
+                let temporary = temporaryName
+                _ = try makeFile(temporary)
+                try? folder.unlink(temporary)
+            } else if try folder.status(of: name).type != .pipe {
+                _ = try folder.open(name, [.writeOnly, .nonBlocking])
             }
         }
     }
 
-    /// Writes into the existing file.
-    private borrowing func overwrite(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
-        let file = try Self.named(path) { () throws(Errno) in
-            try folder.open(name, [.writeOnly, .truncate])
-        }
-        try Self.named(path, wasOpened: true) { () throws(Errno) in try file.writeAll(bytes) }
-    }
+    /// Removes the file.
+    func remove() throws(Errno) { try folder.unlink(name) }
 
-    /// Checks whether the existing file can be opened. Skips named pipes, because their reader
-    /// would see the test as the end of the output.
-    private borrowing func tryOpening() throws(OutputError) {
-        try Self.named(path) { () throws(Errno) in
-            guard try folder.status(of: name).type != .pipe else { return }
-            _ = try folder.open(name, [.writeOnly, .nonBlocking])
+    /// Whether it is a regular file or doesn't exist.
+    private var isPlainFile: Bool {
+        get throws(Errno) {
+            do throws(Errno) {
+                let type = try folder.status(of: name).type
+                if type == .directory { throw .isDirectory }
+                return type == .regular
+            } catch .noSuchFile {
+                return true
+            }
         }
     }
 
     /// Writes to a temporary file in the same directory and renames it.
-    private borrowing func replace(with bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    private func replace(
+        with bytes: UnsafeRawBufferPointer, _ isOpen: inout Bool
+    ) throws(Errno) {
         let temporary = temporaryName
         let file = try makeFile(temporary)
-        do throws(OutputError) {
-            try Self.named(path, wasOpened: true) { () throws(Errno) in try file.writeAll(bytes) }
-            try Self.named(path) { () throws(Errno) in try folder.rename(temporary, to: name) }
+        do throws(Errno) {
+            isOpen = true
+            try file.writeAll(bytes)
+            isOpen = false
+            try folder.rename(temporary, to: name)
         } catch {
             try? folder.unlink(temporary)
             throw error
         }
     }
 
-    /// Checks whether a file can be created here by creating one and removing it.
-    private borrowing func tryReplacing() throws(OutputError) {
-        let temporary = temporaryName
-        _ = try makeFile(temporary)
-        try? folder.unlink(temporary)
-    }
-
-    private borrowing func makeFile(_ name: String) throws(OutputError) -> FileDescriptor {
-        try Self.named(path) { () throws(Errno) in
-            try folder.open(name, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o666)
-        }
+    private func makeFile(_ name: String) throws(Errno) -> FileDescriptor {
+        try folder.open(name, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o666)
     }
 
     private var temporaryName: String {
         ".imagebus-\(String(Random.uint64(), radix: 16))"
     }
 
-    private static func named<Value: ~Copyable>(
-        _ path: String, wasOpened: Bool = false, _ body: () throws(Errno) -> Value
-    ) throws(OutputError) -> Value {
+    /// Runs `body`; its error is that of the output, which `body` may have opened.
+    private func attempt(_ body: (inout Bool) throws(Errno) -> Void) throws(OutputError) {
+        var isOpen = false
         do throws(Errno) {
-            return try body()
+            try body(&isOpen)
         } catch {
-            throw OutputError(destination: path, reason: error, wasOpened: wasOpened)
+            throw OutputError(destination: path, reason: error, wasOpened: isOpen)
         }
     }
 }
@@ -136,13 +126,17 @@ extension GetOptions.OutputTarget {
         guard !image.isMiss else { return }
         switch self {
         case .none: break
-        case .file(let path):
-            try image.withBytes { (bytes) throws(OutputError) in
-                try OutputFile(path).write(bytes)
-            }
+        case .file(let path): try image.write(to: path)
         case .standardOutput:
             try image.withBytes { (bytes) throws(OutputError) in try Terminal.put(bytes) }
         }
+    }
+}
+
+extension ImageResponse {
+    /// Writes the image to a file.
+    func write(to path: String) throws(OutputError) {
+        try withBytes { (bytes) throws(OutputError) in try OutputFile(path).write(bytes) }
     }
 }
 

@@ -291,29 +291,37 @@ enum InputFile {
     /// Throws `invalidRequest` if it can't be read or is empty, and `limitExceeded` if it is larger
     /// than `bytesMax`.
     static func read(_ path: String, bytesMax: Int) throws(ImageError) -> [UInt8] {
-        let bytes: [UInt8]
-        do throws(Errno) {
-            bytes = try FileDescriptor.open(path, [.readOnly]).readToEnd(bytesMax: bytesMax)
-        } catch .fileTooLarge {
-            throw ImageError(
-                .limitExceeded, "\(path) is larger than \(bytesMax) bytes"
-            ) { $0.limit = "\(bytesMax)" }
-        } catch {
-            throw ImageError(
-                .invalidRequest, "\(path) cannot be read (\(error)): \(advice(error))")
+        try read(path, bytesMax: bytesMax) { () throws(Errno) in
+            try FileDescriptor.open(path, [.readOnly]).readToEnd(bytesMax: bytesMax)
+        } advice: { error in
+            switch error {
+            case .noSuchFile, .notDirectory: ": check the name, or pass - and pipe the bytes in"
+            case .isDirectory: ": it is a directory; pass a file"
+            case .accessDenied, .notPermitted:
+                ": pass a file that user \(CurrentProcess.userID) can read"
+            default: ": copy it elsewhere and pass the copy"
+            }
         }
-        if bytes.isEmpty { throw ImageError(.invalidRequest, "\(path) is empty") }
-        return bytes
     }
 
-    private static func advice(_ error: Errno) -> String {
-        switch error {
-        case .noSuchFile, .notDirectory:
-            "check the name, or pass - and pipe the bytes in"
-        case .isDirectory: "it is a directory; pass a file"
-        case .accessDenied, .notPermitted:
-            "pass a file that user \(CurrentProcess.userID) can read"
-        default: "copy it elsewhere and pass the copy"
+    /// Returns what `body` reads from the named input; `cancelled` if it is interrupted.
+    static func read(
+        _ name: String, bytesMax: Int, _ body: () throws(Errno) -> [UInt8],
+        advice: (Errno) -> String
+    ) throws(ImageError) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try body()
+        } catch .interrupted {
+            throw ImageError(.cancelled, "cancelled")
+        } catch .fileTooLarge {
+            throw ImageError(.limitExceeded, "\(name) is larger than \(bytesMax) bytes") {
+                $0.limit = "\(bytesMax)"
+            }
+        } catch {
+            throw ImageError(.invalidRequest, "\(name) cannot be read (\(error))\(advice(error))")
         }
+        if bytes.isEmpty { throw ImageError(.invalidRequest, "\(name) is empty") }
+        return bytes
     }
 }
