@@ -9,10 +9,7 @@ import Testing
     private let folder = TestKit.TemporaryDirectory()
 
     private func write(_ text: String, to path: String) throws(OutputError) {
-        let whole = Array(text.utf8)
-        try whole.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
-            try OutputFile(path).write(bytes)
-        }
+        try OutputFile(path).write(Array(text.utf8))
     }
 
     @Test func aFileIsReplacedWholeAndNothingElseIsLeft() throws {
@@ -55,12 +52,9 @@ import Testing
 
     @Test func aFolderThatIsNotThereIsNamed() {
         let path = folder.file("nowhere/a.jpg")
-        do throws(OutputError) {
-            try write("x", to: path)
-            Issue.record("written to nowhere")
-        } catch {
-            #expect(error.message.contains(path) && error.message.contains("ENOENT"))
-        }
+        let error = #expect(throws: OutputError.self) { try write("x", to: path) }
+        #expect(error?.message.contains(path) == true && error?.reason == .noSuchFile)
+        #expect(error?.message.contains("ENOENT") == true)
     }
 
     private func fault(_ path: String) -> OutputError? {
@@ -97,12 +91,8 @@ import Testing
     }
 
     @Test func aFullDiskIsAnErrorOfWriting() {
-        do throws(OutputError) {
-            try write("x", to: "/dev/full")
-            Issue.record("written")
-        } catch {
-            #expect(error.exitStatus == 74 && error.reason == .noSpace)
-            #expect(error.message.contains("free some space"))
-        }
+        let error = #expect(throws: OutputError.self) { try write("x", to: "/dev/full") }
+        #expect(error?.exitStatus == 74 && error?.reason == .noSpace)
+        #expect(error?.message.contains("free some space") == true)
     }
 }

@@ -14,9 +14,7 @@ import Testing
     private func options(_ arguments: [String], isNamed: Bool = true) throws -> StackOptions {
         let environment = ["HOME": "/home/a", "XDG_RUNTIME_DIR": folder.path]
         let named = isNamed ? ["--runtime-dir", folder.file("bus")] : []
-        let read = try OptionReader.read(
-            named + arguments, Command.get.definitions, environment: environment)
-        return try StackOptions(read, environment: environment)
+        return try GetOptions.read(["http://a/b"] + named + arguments, environment).stack
     }
 
     @Test func whereNobodyServesAStackOfItsOwnIsStarted() throws {
@@ -24,15 +22,10 @@ import Testing
     }
 
     @Test func whereNobodyServesANamedDirectoryThatIsSaid() throws {
-        let options = try options([])
-        do throws(ImageError) {
-            _ = try StackChoice.choose(options)
-            Issue.record("chosen")
-        } catch {
-            #expect(error.code == .unavailable)
-            #expect(error.message.contains("serve --runtime-dir \(folder.file("bus"))"))
-        }
-        #expect(try StackChoice.choose(self.options(["--private"])) == .none)
+        let error = #expect(throws: ImageError.self) { try StackChoice.choose(options([])) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("serve --runtime-dir \(folder.file("bus"))") == true)
+        #expect(try StackChoice.choose(options(["--private"])) == .none)
     }
 
     @Test func whoeverHoldsTheLockIsWaitedFor() throws {
@@ -69,12 +62,9 @@ import Testing
     }
 
     @Test func aTextThatIsNoEndpointIsAUsageError() throws {
-        let options = try options(["--endpoint", "tcp://host:1"])
-        do throws(ImageError) {
-            _ = try StackChoice.choose(options)
-            Issue.record("taken")
-        } catch {
-            #expect(error.exitStatus == 64)
+        let error = #expect(throws: ImageError.self) {
+            try StackChoice.choose(options(["--endpoint", "tcp://host:1"]))
         }
+        #expect(error?.exitStatus == 64)
     }
 }

@@ -193,9 +193,9 @@ struct TierShares {
     }
 
     /// The tiers with the counters of their requests.
-    static let counters = [
-        (tier: "memory", counter: "memoryHits"), ("disk", "diskHits"),
-        ("original", "originalUses"), ("miss", "misses"),
+    static let counters: [(tier: String, counter: String)] = [
+        ("memory", "memoryHits"), ("disk", "diskHits"), ("original", "originalUses"),
+        ("miss", "misses"),
     ]
 
     /// Returns the share of all these requests; 0 if there are none.

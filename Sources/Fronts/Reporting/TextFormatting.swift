@@ -63,16 +63,16 @@ package enum JSONText {
 
 /// A JSON object. All of its members are in the output; those without a value are null.
 package struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
-    package typealias Value = any Encodable & Sendable
+    package typealias Member = any Encodable & Sendable
     /// The members, in the order in which they were set.
-    package private(set) var members: [(name: String, value: Value?)]
+    package private(set) var members: [(name: String, value: Member?)]
 
-    package init(dictionaryLiteral elements: (String, Value?)...) {
+    package init(dictionaryLiteral elements: (String, Member?)...) {
         members = elements.map { ($0.0, $0.1) }
     }
 
     /// A member; assigning `nil` removes it.
-    package subscript(name: String) -> Value? {
+    package subscript(name: String) -> Member? {
         get { members.first { $0.name == name }?.value }
         set {
             let place = members.firstIndex { $0.name == name }

@@ -61,7 +61,7 @@ extension JSONObject {
             rows.map { row in names.map { cell(row[$0]) ?? "-" } })
     }
 
-    private static func cell(_ value: Value?) -> String? {
+    private static func cell(_ value: Member?) -> String? {
         switch value {
         case let number as Double: thousandths(number)
         case let number as Int: "\(number)"

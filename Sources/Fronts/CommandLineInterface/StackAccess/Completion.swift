@@ -89,19 +89,19 @@ extension Completion {
 }
 
 extension ImageError {
-    /// Runs `body`; its error becomes an internal error with what failed and the error.
+    /// Runs `body`; its error becomes one with a code, what failed, and the error.
     package static func wrap<Value: ~Copyable>(
-        _ failure: String, _ body: () throws(Errno) -> Value
+        _ failure: String, as code: ErrorCode = .internalError, _ body: () throws(Errno) -> Value
     ) throws(ImageError) -> Value {
         do throws(Errno) {
             return try body()
         } catch {
-            throw ImageError(.internalError, "\(failure) (\(error))")
+            throw ImageError(code, "\(failure) (\(error))")
         }
     }
 
     /// The error if Ctrl-C ended the command.
-    fileprivate static var commandCancelled: ImageError { ImageError(.cancelled, "cancelled") }
+    static var commandCancelled: ImageError { ImageError(.cancelled, "cancelled") }
 
     /// The error if no coordinator answers: it ends requests at their deadline, so it is missing or
     /// hangs.

@@ -197,15 +197,12 @@ final class PrivateStack {
         if let fault = ConfigurationErrors.all(in: options.configurationFile).first {
             throw ImageError(.invalidRequest, fault)
         }
-        do throws(StartFailure) {
-            do throws(StartFailure) {
-                return try begin(options, cache: options.cacheDirectory, interruption)
-            } catch .ended(.exited(refusedByConfiguration)) {
-                return try begin(options, cache: nil, interruption)
-            }
-        } catch {
-            throw error.explained
+        var (stack, status) = try begin(options, cache: options.cacheDirectory, interruption)
+        if status == .exited(refusedByConfiguration) {
+            (stack, status) = try begin(options, cache: nil, interruption)
         }
+        guard let status else { return stack }
+        throw ImageError(.unavailable, "the private stack exited during startup (\(status))")
     }
 
     private init(serve: ChildProcess, directory: consuming TemporaryDirectory) {
@@ -214,31 +211,30 @@ final class PrivateStack {
         self.directory = directory
     }
 
+    /// Starts a stack and waits until it is ready or has ended, which returns its status.
     private static func begin(
         _ options: StackOptions, cache: String?, _ interruption: Interruption
-    ) throws(StartFailure) -> PrivateStack {
-        let stack: PrivateStack
-        let line: ReadyLine
-        do throws(Errno) {
+    ) throws(ImageError) -> (stack: PrivateStack, status: ChildStatus?) {
+        let (stack, line) = try attempt { () throws(Errno) in
             let place = RuntimeLocation.mayWrite("/dev/shm") ? "/dev/shm" : "/tmp"
             let directory = try TemporaryDirectory(in: place)
             let pipe = try FileDescriptor.pipe()
             var command = try serveCommand(options, in: directory.path, cache: cache)
             command.descriptors[1] = .descriptor(pipe.writeEnd.number)
-            stack = PrivateStack(serve: try ChildProcess(command), directory: directory)
-            line = ReadyLine(pipe.readEnd)
-        } catch {
-            throw .system(error)
+            let serve = try ChildProcess(command)
+            return (PrivateStack(serve: serve, directory: directory), ReadyLine(pipe.readEnd))
         }
-        let failure: StartFailure?
-        do throws(Errno) {
-            failure = try stack.awaitLine(line, interruption)
-        } catch {
-            failure = .system(error)
-        }
-        guard let failure else { return stack }
-        stack.end(interruption)
-        throw failure
+        var isReady = false
+        defer { if !isReady { stack.end(interruption) } }
+        let status = try stack.awaitLine(line, interruption)
+        isReady = status == nil
+        return (stack, status)
+    }
+
+    private static func attempt<Value>(
+        _ body: () throws(Errno) -> Value
+    ) throws(ImageError) -> Value {
+        try ImageError.wrap("the private stack cannot be started", as: .unavailable, body)
     }
 
     private static func serveCommand(
@@ -262,18 +258,23 @@ final class PrivateStack {
         return command
     }
 
-    /// Waits for the line; returns why there is none.
+    /// Waits for the line; returns the status of a stack that ends before.
     private func awaitLine(
         _ line: ReadyLine, _ interruption: Interruption
-    ) throws(Errno) -> StartFailure? {
+    ) throws(ImageError) -> ChildStatus? {
         let start = MonotonicClock.now()
         let end = serve.descriptor.descriptor.number
-        while try !line.isComplete() {
+        while try !Self.attempt(line.isComplete) {
             let left = Self.startMilliseconds - Int((MonotonicClock.now() - start) / 1_000_000)
-            if left <= 0 { return .tooSlow }
-            _ = try interruption.wait(for: [line.number, end], milliseconds: left)
-            if interruption.count > 0 { return .interrupted }
-            if let status = try serve.poll() { return .ended(status) }
+            guard left > 0 else {
+                throw ImageError(.unavailable, "the private stack did not become ready in time")
+            }
+            let status = try Self.attempt { () throws(Errno) in
+                _ = try interruption.wait(for: [line.number, end], milliseconds: left)
+                return try serve.poll()
+            }
+            if interruption.count > 0 { throw .commandCancelled }
+            if let status { return status }
         }
         return nil
     }
@@ -292,25 +293,6 @@ final class PrivateStack {
         // killed as well.
         try? serve.send(.terminate)
         _ = try? serve.wait(milliseconds: Self.killMilliseconds)
-    }
-}
-
-/// Why a private stack failed to start.
-enum StartFailure: Error {
-    case system(Errno)
-    case ended(ChildStatus)
-    case interrupted
-    case tooSlow
-
-    var explained: ImageError {
-        switch self {
-        case .system(let errno):
-            ImageError(.unavailable, "the private stack cannot be started (\(errno))")
-        case .ended(let status):
-            ImageError(.unavailable, "the private stack exited during startup (\(status))")
-        case .interrupted: ImageError(.cancelled, "cancelled")
-        case .tooSlow: ImageError(.unavailable, "the private stack did not become ready in time")
-        }
     }
 }
 

@@ -151,7 +151,7 @@ enum StandardInput {
     static func read(_ interruption: Interruption) throws(ImageError) -> [UInt8] {
         try InputFile.read("standard input", bytesMax: bytesMax) { () throws(Errno) in
             try readToEnd(interruption)
-        } advice: { _ in "" }
+        }
     }
 
     /// Throws `interrupted` after Ctrl-C and `fileTooLarge` beyond `bytesMax`.

@@ -307,7 +307,7 @@ enum InputFile {
     /// Returns what `body` reads from the named input; `cancelled` if it is interrupted.
     static func read(
         _ name: String, bytesMax: Int, _ body: () throws(Errno) -> [UInt8],
-        advice: (Errno) -> String
+        advice: (Errno) -> String = { _ in "" }
     ) throws(ImageError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(Errno) {
