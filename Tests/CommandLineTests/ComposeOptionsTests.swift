@@ -36,36 +36,27 @@ import Testing
             .map { line in line.drop { $0 == " " } }
     }
 
-    @Test(arguments: variables)
-    func anOptionOfTheCoordinatorIsInTheStackAndItsDocument(variable: String) throws {
-        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
-        let own = settings(below: "  coordinator:", in: yaml)
-        #expect(own.contains("<<: *log"))
-        let all = own + settings(below: "x-log: &log", in: yaml)
-        #expect(all.contains { $0.hasPrefix("\(variable): ${\(variable):-") })
-        let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
-        #expect(document.contains("`\(variable)`"))
-    }
+    /// Variables with the services that they configure.
+    private static let rows =
+        variables.map { ("coordinator", $0) }
+        + downloads.map { ("download", OptionDefinition.environmentName(of: $0)) }
+        + gateway.map { ("gateway", OptionDefinition.environmentName(of: $0)) }
 
-    @Test(arguments: downloads.map { OptionDefinition.environmentName(of: $0) })
-    func anOptionOfDownloadsIsInTheStackAndItsDocument(variable: String) throws {
-        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
-        let own = settings(below: "  download:", in: yaml)
-        #expect(own.contains { $0.hasPrefix("\(variable): ${\(variable):-") })
-        let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
-        #expect(document.contains("`\(variable)`"))
-    }
-
-    @Test(arguments: gateway.map { OptionDefinition.environmentName(of: $0) })
-    func anOptionOfTheGatewayIsInTheStackAndItsDocument(variable: String) throws {
-        let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
+    @Test(arguments: rows)
+    func anOptionIsInTheStackAndItsDocument(service: String, variable: String) throws {
+        let file = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
         // A long name has its value in the next line.
-        let own = settings(below: "  gateway:", in: yaml.replacing(":\n        ${", with: ": ${"))
-        // Its port is published, and fixed.
+        let yaml = file.replacing(":\n        ${", with: ": ${")
+        var lines = settings(below: "  \(service):", in: yaml)
+        if service == "coordinator" {
+            #expect(lines.contains("<<: *log"))
+            lines += settings(below: "x-log: &log", in: yaml)
+        }
+        // The port of the gateway is published, and fixed.
         let line = variable == "IMAGEBUS_GATEWAY" ? ": \":8080\"" : ": ${\(variable):-"
-        #expect(own.contains { $0.hasPrefix(variable + line) })
+        #expect(lines.contains { $0.hasPrefix(variable + line) })
         let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
-        // The table omits the common prefix of these names.
+        // The table omits the common prefix of the gateway's names.
         let short = variable.replacing("IMAGEBUS_GATEWAY_", with: "_")
         #expect(document.contains("`\(short)`"))
     }

@@ -7,22 +7,11 @@ import Testing
 
 /// One list defines all steps, and all documentation covers it completely.
 @Suite struct StepTableTests {
-    @Test func everyStepIsAnOptionWithHelp() throws {
-        let get = try #require(Command.documented.first { $0.name == "get" })
-        let help = HelpText.text(of: get)
-        for syntax in TransformStep.syntaxes {
-            #expect(help.contains("--\(syntax.name)"), "\(syntax.name)")
-        }
-    }
-
-    @Test func everySettingOfAnEncoderIsAnOptionWithHelp() throws {
-        for name in ["get", "prefetch"] {
-            let command = try #require(Command.documented.first { $0.name == name })
-            let help = HelpText.text(of: command)
-            for setting in OutputSetting.allCases {
-                #expect(help.contains("--\(setting.optionName)"), "\(setting.name)")
-            }
-        }
+    @Test(arguments: ["get", "prefetch"])
+    func everyStepAndEverySettingOfAnEncoderIsAnOptionWithHelp(name: String) throws {
+        let help = HelpText.text(of: try #require(ToolCommand.named(name)).command)
+        let names = TransformStep.syntaxes.map(\.name) + OutputSetting.allCases.map(\.optionName)
+        for name in names { #expect(help.contains("--\(name)"), "\(name)") }
     }
 
     /// Steps with a separate message are documented elsewhere in the protocol.

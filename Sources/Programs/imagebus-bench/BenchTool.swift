@@ -23,24 +23,11 @@ enum BenchTool {
     /// second one aborts it.
     private static func measure(
         _ bench: Bench, _ interruption: Interruption, isOwn: Bool
-    ) throws -> BenchReport {
-        let completion = try Completion<BenchReport>()
-        completion.start { () throws(ImageError) in
-            try await bench.options.scenario.run(bench)
-        }
-        while true {
-            if let value = completion.value { return try report(value, isOwn: isOwn) }
-            _ = try interruption.wait(for: [completion.number], milliseconds: nil)
-            if interruption.count > 0 { bench.stop() }
-            if interruption.count > 1 { throw ImageError(.cancelled, "cancelled") }
-        }
-    }
-
-    private static func report(
-        _ value: Result<BenchReport, ImageError>, isOwn: Bool
     ) throws(ImageError) -> BenchReport {
         do throws(ImageError) {
-            return try value.get()
+            return try Completion.result(interruption, endsSoon: false, cancel: bench.stop) {
+                () throws(ImageError) in try await bench.options.scenario.run(bench)
+            }
         } catch {
             guard error.code == .addressForbidden, !isOwn else { throw error }
             throw ImageError(

@@ -78,12 +78,12 @@ struct ToolCommand: Sendable {
 }
 
 extension ToolCommand {
+    private typealias Reader<Options> =
+        @Sendable (ReadOptions, [String: String]) throws(UsageError) -> Options
+
     /// A command of this program, which reads its options and then performs it with them.
     private init<Options>(
-        _ command: Command,
-        _ options:
-            @escaping @Sendable (ReadOptions, [String: String]) throws(UsageError) ->
-            Options,
+        _ command: Command, _ options: @escaping Reader<Options>,
         _ perform: @escaping @Sendable (Options) throws -> Int32
     ) {
         self.init(command: command) { arguments, environment in
@@ -98,10 +98,7 @@ extension ToolCommand {
 
     /// A command that prints one answer, as text or as JSON.
     private init<Options>(
-        _ command: Command,
-        _ options:
-            @escaping @Sendable (ReadOptions, [String: String]) throws(UsageError) ->
-            Options,
+        _ command: Command, _ options: @escaping Reader<Options>,
         answer: @escaping @Sendable (Options) throws -> OperatorAnswer
     ) {
         self.init(command) { (read, environment) throws(UsageError) in

@@ -42,18 +42,20 @@ extension Completion {
 
     /// Does the work and returns its result; see `wait`.
     package static func result(
-        _ interruption: Interruption, cancel: () -> Void,
+        _ interruption: Interruption, endsSoon: Bool = true, cancel: () -> Void,
         _ work: @escaping @Sendable () async throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
         let completion = try Completion()
         completion.start(work)
-        return try completion.wait(interruption, cancel: cancel)
+        return try completion.wait(interruption, endsSoon: endsSoon, cancel: cancel)
     }
 
-    /// Waits for the result, at most `milliseconds`. The first Ctrl-C cancels the work; a second
-    /// one also stops waiting. Throws the error of the work, `cancelled` or `deadlineExceeded`.
+    /// Waits for the result, at most `milliseconds`. The first Ctrl-C cancels the work, which may
+    /// take long to end unless it `endsSoon`; a second one also stops waiting. Throws the error of
+    /// the work, `cancelled` or `deadlineExceeded`.
     package func wait(
-        _ interruption: Interruption, atMost milliseconds: Int? = nil, cancel: () -> Void
+        _ interruption: Interruption, atMost milliseconds: Int? = nil, endsSoon: Bool = true,
+        cancel: () -> Void
     ) throws(ImageError) -> Value {
         var deadline = milliseconds.map(Self.after)
         var isCancelled = false
@@ -68,7 +70,7 @@ extension Completion {
             if interruption.count == 1, !isCancelled {
                 isCancelled = true
                 cancel()
-                deadline = Self.after(Self.cancelMilliseconds)
+                if endsSoon { deadline = Self.after(Self.cancelMilliseconds) }
             }
         }
     }
