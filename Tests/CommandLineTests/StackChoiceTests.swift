@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test func whereNobodyServesAStackOfItsOwnIsStarted() throws {
-        #expect(try StackChoice.choose(options([], isNamed: false)) == .none)
+        #expect(try StackRoute.chosen(by: options([], isNamed: false)) == nil)
     }
 
     @Test func whereNobodyServesANamedDirectoryThatIsSaid() throws {
-        let error = #expect(throws: ImageError.self) { try StackChoice.choose(options([])) }
+        let error = #expect(throws: ImageError.self) { try StackRoute.chosen(by: options([])) }
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("serve --runtime-dir \(folder.file("bus"))") == true)
-        #expect(try StackChoice.choose(options(["--private"])) == .none)
+        #expect(try StackRoute.chosen(by: options(["--private"])) == nil)
     }
 
     @Test func whoeverHoldsTheLockIsWaitedFor() throws {
@@ -33,12 +33,9 @@ import Testing
         let directory = try RuntimeDirectory(
             root: folder.file("bus"), kinds: [.coordinator], sharedMemory: memory.path)
         let paths = directory.paths
-        guard case .running(let route) = try StackChoice.choose(options([])) else {
-            Issue.record("it runs")
-            return
-        }
+        let route = try #require(try StackRoute.chosen(by: options([])))
         #expect(route.paths == paths && route.isSupervised && route.servers == nil)
-        #expect(try StackChoice.choose(options(["--private"])) == .none)
+        #expect(try StackRoute.chosen(by: options(["--private"])) == nil)
         withExtendedLifetime(directory) {}
     }
 
@@ -46,24 +43,20 @@ import Testing
         let memory = try Linux.TemporaryDirectory(in: "/dev/shm")
         let directory = try RuntimeDirectory(
             root: folder.file("bus"), kinds: [.decode], sharedMemory: memory.path)
-        #expect(throws: ImageError.self) { try StackChoice.choose(options([])) }
+        #expect(throws: ImageError.self) { try StackRoute.chosen(by: options([])) }
         withExtendedLifetime(directory) {}
     }
 
     @Test func aNamedEndpointIsTakenWithoutLooking() throws {
-        let named = try StackChoice.choose(
-            options(["--endpoint", "ipc:///nowhere/front/front.sock"]))
-        guard case .named(let route) = named else {
-            Issue.record("it was named")
-            return
-        }
+        let named = try options(["--endpoint", "ipc:///nowhere/front/front.sock"])
+        let route = try #require(try StackRoute.chosen(by: named))
         #expect(route.paths == RuntimePaths(root: "/nowhere"))
         #expect(!route.isSupervised && route.servers == nil)
     }
 
     @Test func aTextThatIsNoEndpointIsAUsageError() throws {
         let error = #expect(throws: ImageError.self) {
-            try StackChoice.choose(options(["--endpoint", "tcp://host:1"]))
+            try StackRoute.chosen(by: options(["--endpoint", "tcp://host:1"]))
         }
         #expect(error?.exitStatus == 64)
     }

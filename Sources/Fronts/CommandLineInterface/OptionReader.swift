@@ -10,12 +10,15 @@ package enum OptionReader {
     ) throws(UsageError) -> ReadOptions {
         var read = try readCommandLine(arguments, definitions)
         for entry in read.entries {
-            if isOption(entry.value, definitions) {
+            // The value of the option is missing.
+            if definitions.contains(where: { $0.spellings.contains(entry.value) })
+                || definitions.option(entry.value) != nil
+            {
                 throw UsageError(
                     "--\(entry.name) requires a value, but '\(entry.value)' is an option"
                         + usual(entry.name, definitions))
             }
-            if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
+            if definitions.option("--\(entry.name)")?.visibility == .later {
                 throw UsageError("--\(entry.name) is not supported by this version")
             }
         }
@@ -45,20 +48,8 @@ package enum OptionReader {
     private static func usual(
         _ name: some StringProtocol, _ definitions: [OptionDefinition]
     ) -> String {
-        let isUsual = definitions.contains { definition in
-            definition.hasUsualValue && definition.names.contains { $0 == name }
-        }
-        guard isUsual else { return "" }
-        return "; '--\(name)=' uses the default"
-    }
-
-    /// Whether a value is the name of an option, which means that the preceding option's value is
-    /// missing.
-    private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
-        definitions.contains { definition in
-            definition.spellings.contains(value)
-                || definition.formerNames.contains { value == "--\($0)" }
-        }
+        definitions.option("--\(name)")?.hasUsualValue == true
+            ? "; '--\(name)=' uses the default" : ""
     }
 
     private static func entries(
@@ -111,22 +102,13 @@ extension OptionReader {
         } catch {
             switch error {
             case .missingValue(let argument):
+                // A former name is replaced by the current one.
+                let current = definitions.option(argument).map { "--\($0.name)" } ?? argument
                 throw UsageError(
-                    "\(current(argument, definitions)) requires a value"
-                        + usual(argument.dropFirst(2), definitions))
+                    "\(current) requires a value" + usual(argument.dropFirst(2), definitions))
             case .refused(let argument): throw refusal(of: argument, definitions)
             }
         }
-    }
-
-    /// Returns an argument in which a former name is replaced by the current one.
-    private static func current(
-        _ argument: String, _ definitions: [OptionDefinition]
-    ) -> String {
-        let definition = definitions.first { definition in
-            definition.formerNames.contains { argument == "--\($0)" }
-        }
-        return definition.map { "--\($0.name)" } ?? argument
     }
 
     /// Returns the error for an unknown or ambiguous option, or a flag with a value.
@@ -135,10 +117,7 @@ extension OptionReader {
     ) -> UsageError {
         guard argument.hasPrefix("--") else { return UsageError("unknown option '\(argument)'") }
         let name = argument.dropFirst(2).prefix { $0 != "=" }
-        let named = definitions.first { definition in
-            definition.names.contains { $0 == name }
-        }
-        if let named, named.value == nil {
+        if let named = definitions.option("--\(name)"), named.value == nil {
             return UsageError("--\(named.name) takes no value")
         }
         let candidates = definitions.filter { definition in
@@ -151,6 +130,13 @@ extension OptionReader {
         }
         let names = candidates.map { "--\($0.name)" }
         return UsageError("'--\(name)' is ambiguous: \(names.joined(separator: ", "))")
+    }
+}
+
+extension [OptionDefinition] {
+    /// Returns the option that is written like this, also with a former name; not with a letter.
+    fileprivate func option(_ text: String) -> OptionDefinition? {
+        first { definition in definition.names.contains { text == "--\($0)" } }
     }
 }
 

@@ -23,12 +23,9 @@ package final class OpenStack {
     package init(
         _ options: StackOptions, _ interruption: Interruption, for command: String? = nil
     ) throws(ImageError) {
-        switch try StackChoice.choose(options) {
-        case .named(let route):
-            (self.route, isWaitedFor, own) = (route, false, nil)
-        case .running(let route):
-            (self.route, isWaitedFor, own) = (route, true, nil)
-        case .none:
+        if let found = try StackRoute.chosen(by: options) {
+            (route, isWaitedFor, own) = (found, options.endpoint == nil, nil)
+        } else {
             let started = try PrivateStack.start(options, interruption)
             (route, isWaitedFor, own) = (StackRoute(own: started.paths), false, started)
         }
@@ -56,35 +53,6 @@ package final class OpenStack {
     }
 
     package func end(_ interruption: Interruption) { own?.end(interruption) }
-}
-
-/// The choice of a stack, and how long its coordinator may take to answer.
-enum StackChoice: Hashable {
-    /// Specified explicitly: if no coordinator is there, that is an error.
-    case named(StackRoute)
-    /// Its supervisor holds the lock, so a coordinator is waited for.
-    case running(StackRoute)
-    /// No stack is running.
-    case none
-
-    /// Returns the stack that is specified, or else the one whose supervisor holds the lock, or
-    /// none. Throws `unavailable` if a runtime directory was specified in which no stack is
-    /// running.
-    static func choose(_ options: StackOptions) throws(ImageError) -> StackChoice {
-        if let endpoint = options.endpoint {
-            return .named(try StackRoute(endpoint: endpoint))
-        }
-        if options.isPrivate { return .none }
-        if let route = try StackRoute(in: options.runtimeDirectory) { return .running(route) }
-        guard !options.runtimeDirectory.isNamed else {
-            let path = options.runtimeDirectory.path
-            throw ImageError(
-                .unavailable,
-                advising: "no stack runs in \(path): start one with imagebus serve --runtime-dir "
-                    + "\(path), or a private one with --private")
-        }
-        return .none
-    }
 }
 
 /// How a command connects to the coordinator of a stack.
@@ -122,6 +90,21 @@ package struct StackRoute: Hashable, Sendable {
                     + "another with --runtime-dir")
         }
         isSupervised = true
+    }
+
+    /// Returns the route to the stack that is specified, or else to the one whose supervisor holds
+    /// the lock; `nil` for a private one. Throws `unavailable` if a runtime directory was specified
+    /// in which no stack is running.
+    static func chosen(by options: StackOptions) throws(ImageError) -> StackRoute? {
+        if let endpoint = options.endpoint { return try StackRoute(endpoint: endpoint) }
+        if options.isPrivate { return nil }
+        let place = options.runtimeDirectory
+        if let route = try StackRoute(in: place) { return route }
+        guard place.isNamed else { return nil }
+        throw ImageError(
+            .unavailable,
+            advising: "no stack runs in \(place.path): start one with imagebus serve --runtime-dir "
+                + "\(place.path), or a private one with --private")
     }
 
     /// Creates a route to a stack just started in a directory.
