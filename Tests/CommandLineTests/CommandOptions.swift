@@ -23,12 +23,17 @@ extension CommandOptions {
     static func complaint(
         _ arguments: [String], _ environment: [String: String] = ["HOME": "/home/a"]
     ) -> String? {
-        do throws(UsageError) {
-            _ = try read(arguments, environment)
-            return nil
-        } catch {
-            return error.message
-        }
+        usageError { () throws(UsageError) in _ = try read(arguments, environment) }
+    }
+}
+
+/// The usage error of `body`; `nil` if there is none.
+func usageError(_ body: () throws(UsageError) -> Void) -> String? {
+    do throws(UsageError) {
+        try body()
+        return nil
+    } catch {
+        return error.message
     }
 }
 

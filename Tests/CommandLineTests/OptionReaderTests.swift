@@ -26,12 +26,7 @@ import Testing
     private func complaint(
         _ arguments: [String], _ environment: [String: String] = [:]
     ) -> String? {
-        do throws(UsageError) {
-            _ = try read(arguments, environment)
-            return nil
-        } catch {
-            return error.message
-        }
+        usageError { () throws(UsageError) in _ = try read(arguments, environment) }
     }
 
     @Test func anOptionIsNoValue() throws {

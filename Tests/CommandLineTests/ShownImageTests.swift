@@ -52,13 +52,6 @@ import Testing
         #expect(chunks.map { $0.split(separator: ";")[1].count } == [4_096, 3_904])
     }
 
-    @Test func theEnvironmentSaysWhoDrawsLikeKitty() {
-        #expect(KittyImage.isSpoken(["TERM": "xterm-kitty"]))
-        #expect(KittyImage.isSpoken(["TERM": "screen", "KITTY_WINDOW_ID": "1"]))
-        #expect(!KittyImage.isSpoken(["TERM": "xterm-256color"]))
-        #expect(!KittyImage.isSpoken([:]))
-    }
-
     @Test func aScreenOfUnknownSizeHasTheUsualOne() {
         let unknown = TerminalScreen(columns: 0, rows: 0)
         #expect((unknown.columns, unknown.rows) == (80, 24))

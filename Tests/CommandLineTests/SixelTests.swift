@@ -101,6 +101,7 @@ import Testing
 
     @Test func theTerminalIsAskedUnlessItIsKnown() {
         #expect(TerminalGraphics.known(["TERM": "xterm-kitty"]) == .kitty)
+        #expect(TerminalGraphics.known(["TERM": "screen", "KITTY_WINDOW_ID": "1"]) == .kitty)
         #expect(TerminalGraphics.known(["TERM": "dumb"]) == .blocks)
         #expect(TerminalGraphics.known([:]) == .blocks)
         #expect(TerminalGraphics.known(["TERM": "xterm-256color"]) == nil)

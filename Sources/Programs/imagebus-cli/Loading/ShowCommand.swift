@@ -166,8 +166,9 @@ enum TerminalGraphics: Hashable, CaseIterable {
 
     /// Determines the graphics from the environment; `nil` if the terminal has to be queried.
     static func known(_ environment: [String: String]) -> TerminalGraphics? {
-        if KittyImage.isSpoken(environment) { return .kitty }
         let terminal = environment["TERM"] ?? ""
+        let isKitty = terminal.contains("kitty") || terminal.contains("ghostty")
+        if isKitty || environment["KITTY_WINDOW_ID"] != nil { return .kitty }
         return terminal.isEmpty || terminal == "dumb" ? .blocks : nil
     }
 
@@ -182,13 +183,6 @@ enum TerminalGraphics: Hashable, CaseIterable {
 enum KittyImage {
     /// The maximum length of a chunk of Base64.
     private static let chunkBytes = 4_096
-
-    /// Whether the environment indicates a terminal with this protocol.
-    static func isSpoken(_ environment: [String: String]) -> Bool {
-        let terminal = environment["TERM"] ?? ""
-        return environment["KITTY_WINDOW_ID"] != nil || terminal.contains("kitty")
-            || terminal.contains("ghostty")
-    }
 
     /// Returns the sequence that draws an image at the cursor without moving it, replacing an image
     /// with the same number.
