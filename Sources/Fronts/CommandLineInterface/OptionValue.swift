@@ -8,11 +8,9 @@ package enum OptionValue {
     package static func integer(
         _ text: String, in range: ClosedRange<Int>
     ) throws(UsageError) -> Int {
-        guard let number = PlainNumber.integer(text), range.contains(number) else {
-            throw UsageError(
-                "'\(text)' is not an integer between \(range.lowerBound) and \(range.upperBound)")
-        }
-        return number
+        let number = PlainNumber.integer(text).flatMap { range.contains($0) ? $0 : nil }
+        let limits = "\(range.lowerBound) and \(range.upperBound)"
+        return try expect(number, "an integer between \(limits)", text)
     }
 
     /// Parses a duration, such as `250ms`, `10s`, `2m` or `1h`, to milliseconds; a plain number is

@@ -75,11 +75,7 @@ package enum RequestReader {
     /// Checks the output options; for instance, some formats have no lossless form or don't support
     /// a setting.
     package static func checkLossless(_ request: ImageRequest) throws(UsageError) {
-        do throws(ImageError) {
-            try request.output.check()
-        } catch {
-            throw UsageError(error.message)
-        }
+        try Result(catching: request.output.check).mapError { UsageError($0.message) }.get()
         guard request.output.lossless, let format = request.output.format,
             format.traits.output?.loss == .always
         else { return }
@@ -99,20 +95,17 @@ package enum RequestReader {
     }
 
     package static func tag(_ text: String) throws(UsageError) -> String {
-        guard CacheTag.isTag(text) else {
-            throw UsageError("'\(text)' is not a valid tag: use \(CacheTag.expected)")
-        }
-        return text
+        let tag = CacheTag.isTag(text) ? text : nil
+        return try OptionValue.expect(tag, "a valid tag: use \(CacheTag.expected)", text)
     }
 
     private static func header(_ text: String) throws(UsageError) -> HTTPHeader {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count == 2 ? parts[1] : ""
         let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
-        guard parts.count == 2, header.isValid else {
-            throw UsageError("'\(text)' is not a header, such as 'Accept: image/webp'")
-        }
-        return header
+        return try OptionValue.expect(
+            parts.count == 2 && header.isValid ? header : nil,
+            "a header, such as 'Accept: image/webp'", text)
     }
 
     private static func trimmed(_ text: Substring) -> String {
@@ -172,10 +165,8 @@ package enum RequestReader {
     }
 
     private static func name(_ text: String) throws(UsageError) -> String {
-        guard RequestContext.isName(text) else {
-            throw UsageError("'\(text)' is not a name of \(RequestContext.nameRule)")
-        }
-        return text
+        let name = RequestContext.isName(text) ? text : nil
+        return try OptionValue.expect(name, "a name of \(RequestContext.nameRule)", text)
     }
 
     /// Returns the setting for a context option, or `nil` if it was applied to the output options.
@@ -195,11 +186,8 @@ package enum RequestReader {
             throw UsageError(
                 "unknown context option" + SpellingSuggestion.hint(name, offeredContextNames))
         }
-        do throws(ContextSettingError) {
-            return try ContextSetting(key, value)
-        } catch {
-            throw UsageError(error.reason)
-        }
+        return try Result { () throws(ContextSettingError) in try ContextSetting(key, value) }
+            .mapError { UsageError($0.reason) }.get()
     }
 
     /// The names accepted before the `=` in `--context`.

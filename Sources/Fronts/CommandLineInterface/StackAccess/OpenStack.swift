@@ -65,11 +65,8 @@ package struct StackRoute: Hashable, Sendable {
     package var isSupervised: Bool
 
     package init(endpoint: String) throws(ImageError) {
-        do throws(RuntimePathsError) {
-            paths = try RuntimePaths(endpoint: endpoint)
-        } catch {
-            throw ImageError(.invalidRequest, error.description)
-        }
+        paths = try Result { () throws(RuntimePathsError) in try RuntimePaths(endpoint: endpoint) }
+            .mapError { ImageError(.invalidRequest, $0.description) }.get()
         isSupervised = (try? StackLock.isHeld(in: paths.root)) == true
     }
 

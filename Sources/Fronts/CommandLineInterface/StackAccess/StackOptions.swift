@@ -104,11 +104,9 @@ package struct RuntimePlace: Hashable, Sendable {
     /// known to belong to this user or root.
     package func servers(at listener: String) throws(ImageError) -> Set<UInt32>? {
         guard !isNamed else { return nil }
-        do throws(UntrustedDirectoryError) {
-            return try TrustedServers(in: path, listener: listener)?.userIDs ?? []
-        } catch {
-            throw ImageError(.addressForbidden, error.description)
-        }
+        return try Result { () throws(UntrustedDirectoryError) in
+            try TrustedServers(in: path, listener: listener)?.userIDs ?? []
+        }.mapError { ImageError(.addressForbidden, $0.description) }.get()
     }
 }
 

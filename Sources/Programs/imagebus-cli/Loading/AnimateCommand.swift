@@ -144,12 +144,8 @@ struct AnimateOptions: Hashable {
             }
             return .file(text)
         }
-        do throws(ImageError) {
-            _ = try SourceURL(text)
-            return .url(text)
-        } catch {
-            throw UsageError("'\(text)': \(error.message)")
-        }
+        return try Result { () throws(ImageError) in try SourceURL(text) }.map { _ in .url(text) }
+            .mapError { UsageError("'\(text)': \($0.message)") }.get()
     }
 
     /// Parses the durations: one for all frames or one for each.
@@ -191,11 +187,8 @@ struct AnimateOptions: Hashable {
         request.output.format = format
         if let path { try OutputName.settle(&request, writingTo: path) }
         try RequestReader.checkLossless(request)
-        do throws(ImageError) {
-            return try ImagebusClient.animating(request)
-        } catch {
-            throw UsageError(error.message)
-        }
+        return try Result { () throws(ImageError) in try ImagebusClient.animating(request) }
+            .mapError { UsageError($0.message) }.get()
     }
 }
 

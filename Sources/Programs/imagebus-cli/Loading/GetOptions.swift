@@ -276,14 +276,11 @@ struct GetOptions: Hashable {
     private static func trace(
         _ read: ReadOptions, _ environment: [String: String]
     ) throws(UsageError) -> TraceContext? {
-        try read.parsed("traceparent") { (text) throws(UsageError) in
-            guard let trace = TraceContext(text: text) else {
-                throw UsageError(
-                    "'\(text)' is not a W3C traceparent: expected 00-TRACEID-PARENTID-FLAGS with "
-                        + "32, 16 and 2 hexadecimal digits")
-            }
-            return trace
-        } ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))
+        let expected =
+            "a W3C traceparent: expected 00-TRACEID-PARENTID-FLAGS with 32, 16 and 2 hexadecimal "
+            + "digits"
+        return try read.parsed("traceparent", as: expected, TraceContext.init(text:))
+            ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))
     }
 
     static func progress(_ read: ReadOptions) throws(UsageError) -> ProgressMode {

@@ -134,7 +134,9 @@ struct CacheOptions: Hashable {
     var cache: String?
     /// The selected entries, if no key is specified.
     var selection = EntrySelection()
-    var page = CachePageOptions()
+    /// With `list`: the maximum number of entries, and where to continue; 0 for the beginning.
+    var limit: Int
+    var after: UInt64
     /// The tags of the entry to store.
     var tags: [String] = []
     var extendedData: ExtendedDataFile?
@@ -146,7 +148,8 @@ struct CacheOptions: Hashable {
         cache = read.last("cache")
         tiers = try read.word("type", Self.offeredTiers.map { ($0.name, $0) }) ?? .all
         selection = try Self.selection(read)
-        page = try CachePageOptions(read)
+        limit = try read.integer("limit", in: 1...1_000_000) ?? Self.limitDefault
+        after = try read.parsed("after", as: "a PLACE printed by list") { UInt64($0) } ?? 0
         let operands = read.operands.dropFirst()
         guard let action = read.operands.first.flatMap({ Action(rawValue: $0) }),
             action.operands.contains(operands.count)
@@ -200,53 +203,27 @@ struct CacheOptions: Hashable {
         if action == .trim || action == .stats, cache != nil {
             throw UsageError("--cache cannot be used with trim or stats")
         }
-        guard action == .list || page == CachePageOptions() else {
+        guard action == .list || (limit, after) == (Self.limitDefault, 0) else {
             throw UsageError("--limit and --after require list")
         }
         if action != .get, read.last("output") != nil { throw UsageError("--output requires get") }
     }
 
     private static func selection(_ read: ReadOptions) throws(UsageError) -> EntrySelection {
-        let age = try read.parsed("older-than") { (text) throws(UsageError) in
-            guard let seconds = DurationText.seconds(of: text) else {
-                throw UsageError("'\(text)' is not \(DurationText.expected)")
-            }
-            return UInt64(seconds)
+        let age = try read.parsed("older-than", as: DurationText.expected) {
+            DurationText.seconds(of: $0).map { UInt64($0) }
         }
         return EntrySelection(
             cache: read.last("cache"), url: read.last("url"), prefix: read.last("prefix"),
             olderThanSeconds: age, tag: try read.parsed("tag", RequestReader.tag))
     }
 
+    private static let limitDefault = 1_000
     private static let offeredTiers: [CacheTypes] = [.memory, .disk, .all]
     /// The values of `--type`.
     static let tierNames = offeredTiers.map(\.name)
     /// The words accepted as the first operand.
     static let actions = Action.allCases.map(\.rawValue)
-}
-
-/// The requested part of a list.
-struct CachePageOptions: Hashable {
-    /// The maximum number of entries.
-    var limit = limitDefault
-    /// Where to continue; 0 for the beginning.
-    var after: UInt64 = 0
-
-    private static let limitDefault = 1_000
-    private static let limitMax = 1_000_000
-
-    init() {}
-
-    init(_ read: ReadOptions) throws(UsageError) {
-        let limit = try read.integer("limit", in: 1...Self.limitMax)
-        let after = try read.parsed("after") { (text) throws(UsageError) in
-            guard let number = UInt64(text) else {
-                throw UsageError("'\(text)' is not a PLACE printed by list")
-            }
-            return number
-        }
-        (self.limit, self.after) = (limit ?? Self.limitDefault, after ?? 0)
-    }
 }
 
 extension OptionValue {
@@ -263,11 +240,8 @@ struct ExtendedDataFile: Hashable {
 
     /// Returns `nil` if no file is specified.
     init?(_ read: ReadOptions) throws(UsageError) {
-        let type = try read.parsed("media-type") { (text) throws(UsageError) in
-            guard ExtendedData.isMediaType(text) else {
-                throw UsageError("'\(text)' is not a media type, such as application/json")
-            }
-            return text
+        let type = try read.parsed("media-type", as: "a media type, such as application/json") {
+            ExtendedData.isMediaType($0) ? $0 : nil
         }
         guard let path = try read.parsed("extended-data", OptionValue.path) else {
             if type != nil { throw UsageError("--media-type requires --extended-data FILE") }

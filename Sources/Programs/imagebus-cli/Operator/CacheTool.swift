@@ -159,15 +159,14 @@ enum CacheTool {
     private static func pages(
         _ client: OperatorClient, _ options: CacheOptions
     ) async throws(ImageError) -> EntryPage {
-        let wanted = options.page
-        var all = EntryPage(next: wanted.after)
+        var all = EntryPage(next: options.after)
         while true {
             let page = try await client.entries(
                 of: options.selection, in: options.tiers, after: all.next,
-                limit: wanted.limit - all.entries.count)
+                limit: options.limit - all.entries.count)
             all.entries += page.entries
             all.next = page.next
-            if page.next == 0 || all.entries.count >= wanted.limit { return all }
+            if page.next == 0 || all.entries.count >= options.limit { return all }
         }
     }
 

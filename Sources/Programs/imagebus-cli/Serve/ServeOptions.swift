@@ -258,12 +258,10 @@ enum CoordinatorSettings {
             + "must be able to read; links must not lead out of it"
     ).checked { (text) throws(UsageError) in
         let path = try OptionValue.path(text)
-        guard FileRoot.isPath(path) else {
-            throw UsageError(
-                "'\(text)' is not a valid directory path: use at most "
-                    + "\(FileRoot.bytesMax) bytes, without '.' and '..'")
-        }
-        return path
+        return try OptionValue.expect(
+            FileRoot.isPath(path) ? path : nil,
+            "a valid directory path: use at most \(FileRoot.bytesMax) bytes, without '.' and '..'",
+            text)
     }
 
     /// The other options.
@@ -375,11 +373,9 @@ struct ServedPools: Hashable {
     }
 
     private static func name(_ text: String) throws(UsageError) -> PoolName {
-        guard let name = PoolName(text) else {
-            throw UsageError(
-                "'\(text)' is not a valid pool name: use a lowercase letter followed by lowercase "
-                    + "letters, digits and '-', at most \(PoolName.bytesMax) characters")
-        }
-        return name
+        let expected =
+            "a valid pool name: use a lowercase letter followed by lowercase letters, digits and "
+            + "'-', at most \(PoolName.bytesMax) characters"
+        return try OptionValue.expect(PoolName(text), expected, text)
     }
 }

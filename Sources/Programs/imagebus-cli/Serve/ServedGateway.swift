@@ -288,11 +288,11 @@ struct ServedWatermark: Hashable {
     }
 
     private static func bytes(at path: String) throws(UsageError) -> [UInt8] {
-        do throws(Errno) {
-            return try FileDescriptor.open(path).readToEnd(bytesMax: bytesMax + 1)
-        } catch {
-            throw UsageError("\(path) cannot be read (\(error)): pass the path or URL of an image")
-        }
+        try Result { () throws(Errno) in
+            try FileDescriptor.open(path).readToEnd(bytesMax: bytesMax + 1)
+        }.mapError {
+            UsageError("\(path) cannot be read (\($0)): pass the path or URL of an image")
+        }.get()
     }
 
     private static func bytes(ofData text: String) throws(UsageError) -> [UInt8] {
@@ -354,12 +354,9 @@ struct PeerVariables {
             }
             return
         }
-        let translation: PeerSettings.Translation
-        do throws(PeerSettings.InvalidVariable) {
-            translation = try PeerSettings.translate(environment, grammar: grammar ?? "imgproxy")
-        } catch {
-            throw UsageError("\(error)")
-        }
+        let translation = try Result { () throws(PeerSettings.InvalidVariable) in
+            try PeerSettings.translate(environment, grammar: grammar ?? "imgproxy")
+        }.mapError { UsageError("\($0)") }.get()
         var added: [ReadOptions.Entry] = []
         for entry in translation.entries {
             let (name, variable) = (entry.option.name, entry.variable)
