@@ -122,12 +122,9 @@ extension HealthCommand {
         about kind: ProcessKind, _ stack: OperatorOptions
     ) throws(ImageError) -> String? {
         let root = try stack.root()
-        let answers: [[UInt8]?]
-        do throws(Errno) {
-            answers = try HealthListener.ask(
-                in: root, about: kind, milliseconds: answerMilliseconds)
-        } catch {
-            throw ImageError(.unavailable, "no supervisor found in \(root) (\(error))")
+        let answers = try ImageError.wrap("no supervisor found in \(root)", as: .unavailable) {
+            () throws(Errno) in
+            try HealthListener.ask(in: root, about: kind, milliseconds: answerMilliseconds)
         }
         return complaint(about: kind, answers, in: root)
     }
