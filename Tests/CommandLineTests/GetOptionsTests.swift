@@ -7,14 +7,11 @@ import Testing
 @Suite struct GetOptionsTests: OptionTests {
     typealias Options = GetOptions
 
-    private func steps(
-        _ arguments: [String], _ environment: [String: String] = [:]
-    ) throws(UsageError) -> [TransformStep] {
-        try options(["http://a/b"] + arguments, environment).request.steps
-    }
-
-    private let ten = PixelSize(width: 10, height: 10)
-    private let five = PixelSize(width: 5, height: 5)
+    private static let ten = PixelSize(width: 10, height: 10)
+    private static let five = PixelSize(width: 5, height: 5)
+    private static let wide = PixelSize(width: 10, height: 0)
+    private static let filled: [TransformStep] = [.resize(ten, .fill), .resize(five, .fit)]
+    private static let turned = TransformStep.rotate(Rotation(degreesClockwise: 90))
 
     @Test func aPlainGetIsAPlainRequest() throws {
         let options = try options(["http://a/b"])
@@ -85,59 +82,45 @@ import Testing
         #expect(complaint(["http://a/b", "--damaged", "hide"])?.contains("refuse, show") == true)
     }
 
-    @Test func stepsKeepTheirOrder() throws {
-        #expect(
-            try steps([
-                "--rotate", "90", "--resize", "10x10", "--flip", "h", "--crop", "1,2,5,5",
-                "--resize", "5x5",
-            ]) == [
-                .rotate(Rotation(degreesClockwise: 90)), .resize(ten, .fit),
-                .flip(horizontal: true, vertical: false),
+    /// Options, the mode in the environment, and the steps.
+    private static let stepRows: [(String, String, [TransformStep])] = [
+        (
+            "--rotate 90 --resize 10x10 --flip h --crop 1,2,5,5 --resize 5x5", "",
+            [
+                turned, .resize(ten, .fit), .flip(horizontal: true, vertical: false),
                 .crop(PixelRect(x: 1, y: 2, size: five)), .resize(five, .fit),
-            ])
-    }
+            ]
+        ),
+        // A mode belongs to the resize before it, else to the next.
+        ("--resize 10x10 --mode fill --resize 5x5", "", filled),
+        ("--resize 10x10 --rotate 90 --mode stretch", "", [.resize(ten, .stretch), turned]),
+        ("--mode fill --resize 10x10 --resize 5x5", "", filled),
+        (
+            "--resize 10x10 --mode fill --mode letterbox --resize 5x5", "",
+            [.resize(ten, .fill), .resize(five, .letterbox)]
+        ),
+        // A mode of the environment is the default.
+        ("--resize 10x10 --resize 5x5", "fill", [.resize(ten, .fill), .resize(five, .fill)]),
+        ("", "fill", []), ("--resize 10x10 --mode fit", "fill", [.resize(ten, .fit)]),
+        ("--resize 10x", "", [.resize(wide, .fit)]),
+        (
+            "--resize 10x --enlarge --resize x5 --no-enlarge", "",
+            [
+                .resize(wide, .fit, enlarges: true),
+                .resize(PixelSize(width: 0, height: 5), .fit),
+            ]
+        ),
+        (
+            "--no-enlarge --resize 10x10 --mode fill --resize 5x5", "",
+            [.resize(ten, .fill, enlarges: false), .resize(five, .fit)]
+        ),
+    ]
 
-    @Test func aModeBelongsToTheResizeBeforeIt() throws {
-        #expect(
-            try steps(["--resize", "10x10", "--mode", "fill", "--resize", "5x5"])
-                == [.resize(ten, .fill), .resize(five, .fit)])
-        #expect(
-            try steps(["--resize", "10x10", "--rotate", "90", "--mode", "stretch"]).first
-                == .resize(ten, .stretch))
-    }
-
-    @Test func aModeBeforeAnyResizeBelongsToTheNext() throws {
-        #expect(
-            try steps(["--mode", "fill", "--resize", "10x10", "--resize", "5x5"])
-                == [.resize(ten, .fill), .resize(five, .fit)])
-        #expect(
-            try steps([
-                "--resize", "10x10", "--mode", "fill", "--mode", "letterbox", "--resize", "5x5",
-            ]) == [.resize(ten, .fill), .resize(five, .letterbox)])
-    }
-
-    @Test func aModeOfTheEnvironmentIsTheDefault() throws {
-        let environment = ["IMAGEBUS_MODE": "fill"]
-        #expect(
-            try steps(["--resize", "10x10", "--resize", "5x5"], environment)
-                == [.resize(ten, .fill), .resize(five, .fill)])
-        #expect(try steps([], environment) == [])
-        #expect(
-            try steps(["--resize", "10x10", "--mode", "fit"], environment) == [.resize(ten, .fit)])
-    }
-
-    @Test func whetherAResizeEnlargesIsSaidBesideIt() throws {
-        let open = PixelSize(width: 10, height: 0)
-        #expect(try steps(["--resize", "10x"]) == [.resize(open, .fit)])
-        #expect(
-            try steps(["--resize", "10x", "--enlarge", "--resize", "x5", "--no-enlarge"])
-                == [
-                    .resize(open, .fit, enlarges: true),
-                    .resize(PixelSize(width: 0, height: 5), .fit),
-                ])
-        #expect(
-            try steps(["--no-enlarge", "--resize", "10x10", "--mode", "fill", "--resize", "5x5"])
-                == [.resize(ten, .fill, enlarges: false), .resize(five, .fit)])
+    @Test(arguments: stepRows)
+    func stepsKeepTheirOrder(arguments: String, mode: String, steps: [TransformStep]) throws {
+        let words = ["http://a/b"] + arguments.split(separator: " ").map(String.init)
+        let options = try options(words, ["HOME": "/home/a", "IMAGEBUS_MODE": mode])
+        #expect(options.request.steps == steps)
     }
 
     @Test func everythingElseOfARequestHasAnOption() throws {
@@ -152,7 +135,7 @@ import Testing
             "--context", "cache-serializer=transcode:webp:70",
         ]).request
         var wanted = ImageRequest(url: "http://a/b")
-        wanted.thumbnail = Thumbnail(box: ten, preservesAspectRatio: false)
+        wanted.thumbnail = Thumbnail(box: Self.ten, preservesAspectRatio: false)
         wanted.output = OutputOptions(format: .webp, quality: 0, lossless: true)
         wanted.options = [.retryFailed, .waitStoreCache, .highPriority]
         wanted.timeoutMilliseconds = 250
@@ -220,7 +203,7 @@ import Testing
         ]).request
         #expect(request.context.profile == "thumbs")
         #expect(request.context.preset == "card")
-        #expect(request.thumbnail == Thumbnail(box: ten, preservesAspectRatio: false))
+        #expect(request.thumbnail == Thumbnail(box: Self.ten, preservesAspectRatio: false))
         #expect(request.context.key == .text("products/42"))
         #expect(request.context.cache == "avatars")
         #expect(request.context.serializer == .asIs)
