@@ -52,9 +52,6 @@ extension OptionTests {
 
 extension AnimateOptions: CommandOptions { static let command = Command.animate }
 extension CacheOptions: CommandOptions { static let command = Command.cache }
-extension CancelOptions: CommandOptions { static let command = Command.cancel }
-extension DrainOptions: CommandOptions { static let command = Command.drain }
-extension FailureCacheOptions: CommandOptions { static let command = Command.failureCache }
 extension GetOptions: CommandOptions { static let command = Command.get }
 extension HealthOptions: CommandOptions { static let command = Command.health }
 extension PrefetchOptions: CommandOptions { static let command = Command.prefetch }

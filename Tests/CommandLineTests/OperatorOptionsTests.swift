@@ -124,17 +124,41 @@ import Testing
         #expect(throws: UsageError.self) { try options(arguments) }
     }
 
+    /// Reads the question of a command, and with it whether the answer is printed as JSON.
+    private func read<Question>(
+        _ command: Command, _ question: (ReadOptions) throws(UsageError) -> Question,
+        _ arguments: [String]
+    ) throws(UsageError) -> (question: Question, printsJSON: Bool) {
+        let read = try OptionReader.read(arguments, command.definitions, environment: [:])
+        let stack = try OperatorOptions(read, environment: [:])
+        return (try question(read), stack.printsJSON)
+    }
+
+    private func failureCache(
+        _ arguments: [String]
+    ) throws(UsageError) -> (question: FailureCacheCommand, printsJSON: Bool) {
+        try read(.failureCache, FailureCacheTool.command, arguments)
+    }
+
+    private func drain(
+        _ arguments: [String]
+    ) throws(UsageError) -> (question: DrainTarget, printsJSON: Bool) {
+        try read(.drain, DrainTarget.init, arguments)
+    }
+
+    private func cancel(_ arguments: [String]) throws(UsageError) -> CancelTool.Target {
+        try read(.cancel, CancelTool.target, arguments).question
+    }
+
     @Test func aBlacklistIsListedClearedOrFreedOfAURL() throws {
-        #expect(try FailureCacheOptions.read(["list"]).action == .list)
-        #expect(try FailureCacheOptions.read(["clear", "--json"]).action == .clear)
-        #expect(try FailureCacheOptions.read(["clear", "--json"]).stack.printsJSON)
-        let remove = try FailureCacheOptions.read(["remove", "http://a/b"])
-        #expect(remove.action == .remove("http://a/b"))
+        #expect(try failureCache(["list"]) == (.list(after: 0), false))
+        #expect(try failureCache(["clear", "--json"]) == (.clear, true))
+        #expect(try failureCache(["remove", "http://a/b"]).question == .remove(url: "http://a/b"))
     }
 
     @Test(arguments: [[], ["remove"], ["remove", "a", "b"], ["list", "a"], ["forget"]])
     func anythingElseOfABlacklistIsAUsageError(arguments: [String]) {
-        #expect(throws: UsageError.self) { try FailureCacheOptions.read(arguments) }
+        #expect(throws: UsageError.self) { try failureCache(arguments) }
     }
 
     @Test func theHealthOfOneKindIsAskedForByItsNameAlsoInTheEnvironment() throws {
@@ -147,27 +171,27 @@ import Testing
     }
 
     @Test func oneKindIsDrained() throws {
-        #expect(try DrainOptions.read(["cache"]).target == DrainTarget(.cache))
+        #expect(try drain(["cache"]).question == DrainTarget(.cache))
         let raw = DrainTarget(.decode, pool: PoolName("raw"))
-        #expect(try DrainOptions.read(["decode/raw"]).target == raw)
-        #expect(try DrainOptions.read(["coordinator", "--json"]).stack.printsJSON)
+        #expect(try drain(["decode/raw"]).question == raw)
+        #expect(try drain(["coordinator", "--json"]).printsJSON)
         let pools = [["raw"], ["decode/"], ["decode/Raw"], ["coordinator/coordinator"]]
         for arguments in [[], ["origin"], ["cache", "decode"]] + pools {
-            #expect(throws: UsageError.self) { try DrainOptions.read(arguments) }
+            #expect(throws: UsageError.self) { try drain(arguments) }
         }
     }
 
     @Test func aTokenOrAGroupIsCancelled() throws {
         let identifier = try #require(Identifier128(hex: hex))
-        #expect(try CancelOptions.read([hex]).target == .token(Token(identifier)))
-        #expect(try CancelOptions.read(["--group", hex]).target == .group(GroupID(identifier)))
+        #expect(try cancel([hex]) == .token(Token(identifier)))
+        #expect(try cancel(["--group", hex]) == .group(GroupID(identifier)))
     }
 
     @Test(arguments: [[], ["xyz"], ["--group", "1"], ["a", "b"]])
     func anythingElseIsNotCancelled(arguments: [String]) {
-        #expect(throws: UsageError.self) { try CancelOptions.read(arguments) }
+        #expect(throws: UsageError.self) { try cancel(arguments) }
         #expect(throws: UsageError.self) {
-            try CancelOptions.read(arguments + ["--group", hex, hex])
+            try cancel(arguments + ["--group", hex, hex])
         }
     }
 

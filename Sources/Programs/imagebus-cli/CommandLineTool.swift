@@ -51,10 +51,10 @@ struct ToolCommand: Sendable {
         ToolCommand(.health, HealthOptions.init, HealthCommand.run),
         ToolCommand(.doctor, DoctorOptions.init, DoctorCommand.run),
         ToolCommand(.cache, CacheOptions.init, CacheTool.run),
-        ToolCommand(.failureCache, FailureCacheOptions.init, answer: FailureCacheTool.answer),
-        ToolCommand(.downloads, DownloadsOptions.init, answer: DownloadsTool.answer),
-        ToolCommand(.cancel, CancelOptions.init, answer: CancelTool.answer),
-        ToolCommand(.drain, DrainOptions.init, answer: DrainTool.answer),
+        ToolCommand(.failureCache, FailureCacheTool.command, answer: FailureCacheTool.answer),
+        ToolCommand(.downloads, DownloadsTool.command, answer: DownloadsTool.answer),
+        ToolCommand(.cancel, CancelTool.target, answer: CancelTool.answer),
+        ToolCommand(.drain, DrainTarget.init, answer: DrainTool.answer),
         ToolCommand(.config, ConfigurationCheck.Options.init, ConfigurationCheck.run),
         // Contains the URL grammars; its options are read here.
         ToolCommand(
@@ -96,15 +96,17 @@ extension ToolCommand {
         }
     }
 
-    /// A command that prints one answer, as text or as JSON.
-    private init<Options>(
-        _ command: Command, _ options: @escaping Reader<Options>,
-        answer: @escaping @Sendable (Options) throws -> OperatorAnswer
+    /// A command that asks the coordinator one question, and prints the answer as text or JSON.
+    private init<Question>(
+        _ command: Command,
+        _ question: @escaping @Sendable (ReadOptions) throws(UsageError) -> Question,
+        answer: @escaping @Sendable (Question, OperatorOptions) throws -> OperatorAnswer
     ) {
         self.init(command) { (read, environment) throws(UsageError) in
-            (try options(read, environment), read.isSet("json"))
-        } _: { options, printsJSON in
-            try answer(options).print(command.name, asJSON: printsJSON)
+            let stack = try OperatorOptions(read, environment: environment)
+            return (stack, try question(read))
+        } _: { stack, question in
+            try answer(question, stack).print(command.name, asJSON: stack.printsJSON)
         }
     }
 

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Imagebus
+import Linux
 import Model
 import ProcessRuntime
 import Reporting

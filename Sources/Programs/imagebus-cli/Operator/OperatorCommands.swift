@@ -29,36 +29,30 @@ extension Command {
         ])
 }
 
-struct CancelOptions: Hashable {
+/// `imagebus cancel`: cancels requests of any client.
+enum CancelTool {
     /// What to cancel.
     enum Target: Hashable {
         case token(Token)
         case group(GroupID)
     }
 
-    var target: Target
-    var stack: OperatorOptions
-
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        stack = try OperatorOptions(read, environment: environment)
+    static func target(_ read: ReadOptions) throws(UsageError) -> Target {
         let group = try read.parsed("group") { text throws(UsageError) in
             GroupID(try OptionValue.identifier(text))
         }
         switch (read.operands.count, group) {
-        case (0, let group?): target = .group(group)
-        case (1, nil): target = .token(Token(try OptionValue.identifier(read.operands[0])))
+        case (0, let group?): return .group(group)
+        case (1, nil): return .token(Token(try OptionValue.identifier(read.operands[0])))
         default: throw UsageError("expected one TOKEN or --group G")
         }
     }
-}
 
-/// `imagebus cancel`: cancels requests of any client.
-enum CancelTool {
     /// The coordinator doesn't acknowledge this, so the change of a counter shows how many ended.
-    static func answer(_ options: CancelOptions) throws -> OperatorAnswer {
-        let ended = try OperatorQuery.ask(options.stack) { client throws(ImageError) -> UInt64 in
+    static func answer(_ target: Target, _ stack: OperatorOptions) throws -> OperatorAnswer {
+        let ended = try OperatorQuery.ask(stack) { client throws(ImageError) -> UInt64 in
             let before = try await client.status().count(counter)
-            switch options.target {
+            switch target {
             case .token(let token): client.cancelAny(token)
             case .group(let group): client.cancelAny(group: group)
             }
@@ -94,38 +88,31 @@ extension Command {
         ])
 }
 
-struct FailureCacheOptions: Hashable {
-    enum Action: Hashable {
-        case list
-        case remove(String)
-        case clear
-    }
-
-    var action: Action
-    var stack: OperatorOptions
-
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        stack = try OperatorOptions(read, environment: environment)
+/// `imagebus failure-cache`: lists and removes entries of the failure cache.
+enum FailureCacheTool {
+    static func command(_ read: ReadOptions) throws(UsageError) -> FailureCacheCommand {
         switch (read.operands.first, read.operands.count) {
-        case ("list", 1): action = .list
-        case ("clear", 1): action = .clear
-        case ("remove", 2): action = .remove(read.operands[1])
+        case ("list", 1): return .list(after: 0)
+        case ("clear", 1): return .clear
+        case ("remove", 2): return .remove(url: read.operands[1])
         case ("remove", _): throw UsageError("remove requires one URL")
         default: throw UsageError("expected list, remove URL or clear")
         }
     }
-}
 
-/// `imagebus failure-cache`: lists and removes entries of the failure cache.
-enum FailureCacheTool {
-    static func answer(_ options: FailureCacheOptions) throws -> OperatorAnswer {
-        switch options.action {
-        case .list:
-            let entries = try OperatorQuery.ask(options.stack, all)
+    static func answer(
+        _ command: FailureCacheCommand, _ stack: OperatorOptions
+    ) throws -> OperatorAnswer {
+        if case .list = command {
+            let entries = try OperatorQuery.ask(stack, all)
             return OperatorAnswer(object(entries), table(entries))
-        case .remove(let url): return try removed(.remove(url: url), options)
-        case .clear: return try removed(.clear, options)
         }
+        let removed = try OperatorQuery.ask(stack) {
+            client throws(ImageError) in try await client.failureCache(command).removed
+        }
+        return OperatorAnswer(
+            ["removed": removed],
+            removed == 0 ? "no matching entries\n" : "removed \(removed)\n")
     }
 
     /// Loads all pages, because a message has a limited number of entries.
@@ -138,17 +125,6 @@ enum FailureCacheTool {
             entries += page.entries
             guard page.hasMore, !page.entries.isEmpty else { return entries }
         }
-    }
-
-    private static func removed(
-        _ command: FailureCacheCommand, _ options: FailureCacheOptions
-    ) throws -> OperatorAnswer {
-        let removed = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) in try await client.failureCache(command).removed
-        }
-        return OperatorAnswer(
-            ["removed": removed],
-            removed == 0 ? "no matching entries\n" : "removed \(removed)\n")
     }
 
     /// The output of `failure-cache list --json`. Entries that never expire have 0 milliseconds.
@@ -195,25 +171,21 @@ extension Command {
         ])
 }
 
-struct DownloadsOptions: Hashable {
-    var command: DownloadCommand
-    var stack: OperatorOptions
-
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        stack = try OperatorOptions(read, environment: environment)
+/// `imagebus downloads`: suspends or resumes downloads.
+enum DownloadsTool {
+    static func command(_ read: ReadOptions) throws(UsageError) -> DownloadCommand {
         switch (read.operands.first, read.operands.count) {
-        case ("suspend", 1): command = .suspend
-        case ("resume", 1): command = .resume
+        case ("suspend", 1): return .suspend
+        case ("resume", 1): return .resume
         default: throw UsageError("expected suspend or resume")
         }
     }
-}
 
-/// `imagebus downloads`: suspends or resumes downloads.
-enum DownloadsTool {
-    static func answer(_ options: DownloadsOptions) throws -> OperatorAnswer {
-        let report = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) in try await client.downloads(options.command)
+    static func answer(
+        _ command: DownloadCommand, _ stack: OperatorOptions
+    ) throws -> OperatorAnswer {
+        let report = try OperatorQuery.ask(stack) {
+            client throws(ImageError) in try await client.downloads(command)
         }
         let fetches = report.stages.first { $0.stage == "fetch" }
         let isSuspended = report.count("downloadsSuspended") > 0
@@ -247,20 +219,6 @@ extension Command {
         ])
 }
 
-struct DrainOptions: Hashable {
-    var target: DrainTarget
-    var stack: OperatorOptions
-
-    init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        stack = try OperatorOptions(read, environment: environment)
-        guard read.operands.count == 1 else {
-            let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
-            throw UsageError("expected one KIND (\(names)) or KIND/POOL, such as decode/raw")
-        }
-        target = try DrainTarget(read.operands[0])
-    }
-}
-
 /// The processes to replace: those of a kind, or of one of its pools.
 struct DrainTarget: Hashable {
     var kind: WorkerKind
@@ -268,6 +226,14 @@ struct DrainTarget: Hashable {
     var pool: PoolName?
 
     init(_ kind: WorkerKind, pool: PoolName? = nil) { (self.kind, self.pool) = (kind, pool) }
+
+    init(_ read: ReadOptions) throws(UsageError) {
+        guard read.operands.count == 1 else {
+            let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
+            throw UsageError("expected one KIND (\(names)) or KIND/POOL, such as decode/raw")
+        }
+        try self.init(read.operands[0])
+    }
 
     /// Parses `KIND` or `KIND/POOL`, as shown in the status.
     init(_ text: String) throws(UsageError) {
@@ -311,10 +277,9 @@ enum DrainTool {
     private static let limitMilliseconds = 8_000
     private static let pause = Duration.milliseconds(20)
 
-    static func answer(_ options: DrainOptions) throws -> OperatorAnswer {
-        let target = options.target
+    static func answer(_ target: DrainTarget, _ stack: OperatorOptions) throws -> OperatorAnswer {
         let replaced = try OperatorQuery.ask(
-            options.stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
+            stack, milliseconds: limitMilliseconds + OperatorQuery.answerMilliseconds
         ) { client throws(ImageError) in try await replace(target, client) }
         var answer: JSONObject = ["kind": target.kind.name, "replaced": replaced]
         answer["pool"] = target.pool?.text
