@@ -22,13 +22,12 @@ package enum OptionReader {
                 throw UsageError("--\(entry.name) is not supported by this version")
             }
         }
-        let given = Set(read.entries.map(\.name))
+        let ignored = Set(
+            read.entries.map(\.name) + [OptionDefinition.help, .version].map(\.name))
         var fromEnvironment: [ReadOptions.Entry] = []
         for definition in definitions
-        where !given.contains(definition.name) && definition.visibility == .shown {
-            guard let text = variable(of: definition, in: environment),
-                ![OptionDefinition.help.name, "version"].contains(definition.name)
-            else { continue }
+        where !ignored.contains(definition.name) && definition.visibility == .shown {
+            guard let text = variable(of: definition, in: environment) else { continue }
             fromEnvironment += try entries(of: definition, text)
         }
         read.entries = fromEnvironment + read.entries

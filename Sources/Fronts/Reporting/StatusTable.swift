@@ -17,14 +17,14 @@ package enum StatusTable {
             parts += [
                 processes(members), pools(report), stores(report), sockets(report),
                 cancellations(report), transfers(report),
-                table(["COUNTER", "VALUE"], report.counters.map { [$0.name, "\($0.value)"] }),
+                table(["COUNTER", "VALUE"], report.counters.map { [$0.name, $0.value] }),
             ]
         }
         return parts.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
     /// Formats a table; empty without rows.
-    private static func table(_ header: [String], _ rows: [[String]]) -> String {
+    private static func table(_ header: [String], _ rows: [[TextTable.Cell]]) -> String {
         rows.isEmpty ? "" : TextTable.text(header, rows)
     }
 
@@ -33,9 +33,8 @@ package enum StatusTable {
             ["SOCKET", "IN", "OUT", "BYTES IN", "BYTES OUT", "LARGEST"],
             report.sockets.map {
                 [
-                    $0.name, "\($0.messagesReceived)", "\($0.messagesSent)",
-                    ByteText.text($0.bytesReceived), ByteText.text($0.bytesSent),
-                    ByteText.text($0.largestMessage),
+                    $0.name, $0.messagesReceived, $0.messagesSent, ByteText.text($0.bytesReceived),
+                    ByteText.text($0.bytesSent), ByteText.text($0.largestMessage),
                 ]
             })
     }
@@ -46,7 +45,7 @@ package enum StatusTable {
             ["CANCELS", "COUNT", "HARD", "P50 MS", "P99 MS"],
             report.cancellations.map {
                 [
-                    $0.stage, "\($0.durations.count)", "\($0.hard)", tenths($0.durations, 0.5),
+                    $0.stage, $0.durations.count, $0.hard, tenths($0.durations, 0.5),
                     tenths($0.durations, 0.99),
                 ]
             })
@@ -58,7 +57,7 @@ package enum StatusTable {
             ["TRANSFERS", "COUNT", "P50 MS", "P99 MS"],
             report.transfers.map {
                 [
-                    $0.phase, "\($0.durations.count)", tenths($0.durations, 0.5),
+                    $0.phase, $0.durations.count, tenths($0.durations, 0.5),
                     tenths($0.durations, 0.99),
                 ]
             })
@@ -146,16 +145,16 @@ extension StatusTable {
 
     /// Formats the stages. The last row covers entire requests, from admission to reply.
     private static func stages(_ report: StatusReport) -> String {
-        var rows = report.stages.map { stage in
+        var rows: [[TextTable.Cell]] = report.stages.map { stage in
             [
-                stage.stage, "\(stage.queued)", "\(stage.running)", "\(stage.works.count)",
+                stage.stage, stage.queued, stage.running, stage.works.count,
                 time(stage.waits, 0.5), time(stage.waits, 0.99), time(stage.works, 0.5),
                 time(stage.works, 0.99),
             ]
         }
         rows.append([
-            "request", "-", "\(report.count("liveRequests"))", "\(report.requests.count)", "-",
-            "-", time(report.requests, 0.5), time(report.requests, 0.99),
+            "request", "-", report.count("liveRequests"), report.requests.count, "-", "-",
+            time(report.requests, 0.5), time(report.requests, 0.99),
         ])
         return TextTable.text(
             ["STAGE", "QUEUED", "RUNNING", "DONE", "WAIT P50", "P99", "WORK P50", "P99"], rows)
@@ -227,8 +226,8 @@ extension StatusTable {
             ["KIND", "PID", "STATE", "RESTARTS", "JOBS", "CREDIT", "SANDBOX"],
             members.map {
                 [
-                    $0.name, "\($0.pid)", $0.state, "\($0.restarts)",
-                    $0.isWorker ? "\($0.jobs)" : "-", $0.isWorker ? "\($0.credit)" : "-",
+                    $0.name, $0.pid, $0.state, $0.restarts, $0.isWorker ? "\($0.jobs)" : "-",
+                    $0.isWorker ? "\($0.credit)" : "-",
                     $0.sandbox.isEmpty ? "-" : $0.sandbox.joined(separator: ","),
                 ]
             })
@@ -240,9 +239,8 @@ extension StatusTable {
             report.pools.map {
                 [
                     $0.name.text, $0.kind.name,
-                    ($0.isExternal ? WorkerPool.Trust.external : .own).name, "\($0.workers)",
-                    "\($0.jobs)", "\($0.credit)", "\($0.queued)",
-                    ByteText.text($0.outputBytes),
+                    ($0.isExternal ? WorkerPool.Trust.external : .own).name, $0.workers, $0.jobs,
+                    $0.credit, $0.queued, ByteText.text($0.outputBytes),
                 ]
             })
     }
@@ -268,8 +266,8 @@ extension StatusTable {
             ["CACHE", "IN MEMORY", "BYTES", "LIMIT", "ON DISK", "BYTES", "LIMIT"],
             report.caches.flatMap(\.caches).map { cache in
                 [
-                    cache.name, "\(cache.memory.entries)", ByteText.text(cache.memory.bytes),
-                    limit(cache.memory.bytesMax), "\(cache.disk.entries)",
+                    cache.name, cache.memory.entries, ByteText.text(cache.memory.bytes),
+                    limit(cache.memory.bytesMax), cache.disk.entries,
                     ByteText.text(cache.disk.bytes), limit(cache.disk.bytesMax),
                 ]
             })
@@ -282,8 +280,7 @@ extension StatusTable {
             report.caches.flatMap(\.readOnly).map { directory in
                 [
                     directory.path, directory.cacheName,
-                    directory.isUsable ? "healthy" : "degraded", "\(directory.hits)",
-                    "\(directory.damaged)",
+                    directory.isUsable ? "healthy" : "degraded", directory.hits, directory.damaged,
                 ]
             })
     }
@@ -323,13 +320,13 @@ package enum CacheMetrics {
     }
 
     private static func doings(_ cache: CacheStatus) -> String {
-        let rows = [
-            ["queries answered", "\(cache.memoryHits)", "\(cache.diskHits)"],
+        let rows: [[TextTable.Cell]] = [
+            ["queries answered", cache.memoryHits, cache.diskHits],
             ["bytes written", "-", ByteText.text(cache.diskBytesWritten)],
-            ["trims", "\(cache.memoryShrinks)", "\(cache.diskTrims)"],
-            ["entries evicted", "\(cache.memoryEvictions)", "\(cache.diskEntriesTrimmed)"],
-            ["entries expired", "-", "\(cache.diskEntriesExpired)"],
-            ["failures", "-", "\(cache.diskFailures)"],
+            ["trims", cache.memoryShrinks, cache.diskTrims],
+            ["entries evicted", cache.memoryEvictions, cache.diskEntriesTrimmed],
+            ["entries expired", "-", cache.diskEntriesExpired],
+            ["failures", "-", cache.diskFailures],
         ]
         return TextTable.text(["SINCE THE CACHE STARTED", "MEMORY", "DISK"], rows)
     }

@@ -4,9 +4,11 @@ import ProcessRuntime
 
 /// Formats human-readable tables and numbers.
 package enum TextTable {
+    package typealias Cell = any CustomStringConvertible
+
     /// Formats a table: first column left-aligned, others right-aligned.
-    package static func text(_ header: [String], _ rows: [[String]]) -> String {
-        let lines = ([header] + rows).map { $0.map(PlainText.line) }
+    package static func text(_ header: [String], _ rows: [[Cell]]) -> String {
+        let lines = ([header] + rows).map { $0.map { PlainText.line($0.description) } }
         let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { cells in
             let padded = cells.indices.map { column in

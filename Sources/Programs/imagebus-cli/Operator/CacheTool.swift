@@ -194,10 +194,9 @@ enum CacheTool {
         guard !page.entries.isEmpty else { return "no matching entries\n" }
         let hasNames = page.entries.contains { !$0.cache.isEmpty }
         let header = ["KEY"] + (hasNames ? ["CACHE"] : []) + ["TIER", "BYTES", "FORMAT", "SIZE"]
-        let rows = page.entries.map { entry in
-            [entry.key] + (hasNames ? [name(of: entry)] : []) + [
-                entry.tier.name, "\(entry.bytes)", entry.format.name, "\(entry.size)",
-            ]
+        let rows: [[TextTable.Cell]] = page.entries.map { entry in
+            [entry.key] + (hasNames ? [name(of: entry)] : [])
+                + [entry.tier.name, entry.bytes, entry.format.name, entry.size]
         }
         let more = page.next == 0 ? "" : "more entries: --after \(page.next)\n"
         return TextTable.text(header, rows) + more
