@@ -25,17 +25,17 @@ final class BenchOrigin: Sendable {
             let listener = try StreamListener(address: "127.0.0.1", port: 0)
             port = listener.port ?? 0
             let socket = listener.relinquish()
-            _ = try Thread(name: "origin") { [self] in accept(from: socket) }
+            _ = try Thread(name: "origin") { [self] in serve(socket) }
         } catch {
             throw ImageError(.unavailable, "cannot start an origin on 127.0.0.1")
         }
     }
 
-    private func accept(from socket: Int32) {
+    private func serve(_ socket: Int32) {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         while true {
             poll(&entry, 1, -1)
-            let peer = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+            let peer = accept(socket, nil, nil)
             guard peer >= 0 else { continue }
             _ = try? Thread(name: "transfer") { [self] in
                 try? answerRequests(of: FileDescriptor(owning: peer))

@@ -26,7 +26,7 @@ enum BenchTool {
     ) throws(ImageError) -> BenchReport {
         do throws(ImageError) {
             return try Completion.result(interruption, endsSoon: false, cancel: bench.stop) {
-                () throws(ImageError) in try await bench.options.scenario.run(bench)
+                () throws(ImageError) in try await bench.options.scenario.run(bench)()
             }
         } catch {
             guard error.code == .addressForbidden, !isOwn else { throw error }

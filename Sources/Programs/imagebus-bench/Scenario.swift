@@ -19,28 +19,21 @@ struct Scenario: Sendable {
     /// in `serve`.
     var workers = CurrentProcess.processorCount
     /// Performs loads until the time is up or `Bench.hasStopped`.
-    let run: @Sendable (Bench) async throws(ImageError) -> BenchReport
+    let run: @Sendable (Bench) -> () async throws(ImageError) -> BenchReport
 
     static let all = [
-        Scenario(name: "hit", concurrency: 64) { (bench) throws(ImageError) in
-            try await bench.measureHits()
-        },
-        Scenario(name: "cold") { (bench) throws(ImageError) in try await bench.measureCold() },
-        Scenario(name: "storm", concurrency: 10_000) { (bench) throws(ImageError) in
-            try await bench.measureStorms()
-        },
-        Scenario(name: "cancel", concurrency: 1, takesRequest: false, workers: 1) {
-            (bench) throws(ImageError) in try await bench.measureCancels()
-        },
-        Scenario(name: "flood", concurrency: 1, seconds: 18, takesRequest: false) {
-            (bench) throws(ImageError) in try await bench.measureFlood()
-        },
-        Scenario(name: "mixed", takesRequest: false, takesRequestsMax: true) {
-            (bench) throws(ImageError) in try await bench.measureMix()
-        },
-        Scenario(name: "play", concurrency: 2) { (bench) throws(ImageError) in
-            try await bench.measurePlayers()
-        },
+        Scenario(name: "hit", concurrency: 64, run: Bench.measureHits),
+        Scenario(name: "cold", run: Bench.measureCold),
+        Scenario(name: "storm", concurrency: 10_000, run: Bench.measureStorms),
+        Scenario(
+            name: "cancel", concurrency: 1, takesRequest: false, workers: 1,
+            run: Bench.measureCancels),
+        Scenario(
+            name: "flood", concurrency: 1, seconds: 18, takesRequest: false,
+            run: Bench.measureFlood),
+        Scenario(
+            name: "mixed", takesRequest: false, takesRequestsMax: true, run: Bench.measureMix),
+        Scenario(name: "play", concurrency: 2, run: Bench.measurePlayers),
     ]
 
     static var names: String { all.map(\.name).joined(separator: ", ") }

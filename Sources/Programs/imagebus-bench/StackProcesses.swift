@@ -1,5 +1,6 @@
 import Linux
 import Model
+import Reporting
 
 /// A process of a stack that is visible in this PID namespace.
 enum VisibleProcess {
