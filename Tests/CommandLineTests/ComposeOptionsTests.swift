@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Variables with the services that they configure.
-    private static let rows =
+    private static let rows: [(String, String)] =
         variables.map { ("coordinator", $0) }
         + downloads.map { ("download", OptionDefinition.environmentName(of: $0)) }
         + gateway.map { ("gateway", OptionDefinition.environmentName(of: $0)) }

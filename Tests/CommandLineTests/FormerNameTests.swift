@@ -11,62 +11,39 @@ import Testing
     struct Renaming: Sendable, CustomStringConvertible {
         let command: String
         /// Operands and options that the option requires.
-        var others: [String] = []
+        let others: [String]
         let former: [String]
         let current: [String]
+
+        init(_ line: String, _ former: String, _ current: String) {
+            func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+            (command, others) = (words(line)[0], Array(words(line).dropFirst()))
+            (self.former, self.current) = (words(former), words(current))
+        }
 
         var description: String { "\(command) \(former.joined(separator: " "))" }
     }
 
     private static let renamings: [Renaming] =
         [
-            Renaming(
-                command: "get", others: ["u"], former: ["facts", "exif"],
-                current: ["properties", "exif"]),
-            Renaming(
-                command: "get", others: ["u"], former: ["properties", "gps,colours"],
-                current: ["properties", "gps,colors"]),
-            Renaming(
-                command: "get", others: ["u"], former: ["delivery", "pieces"],
-                current: ["delivery", "chunks"]),
-            Renaming(
-                command: "animate", others: ["a.png", "-o", "a.gif"],
-                former: ["delivery", "pieces"], current: ["delivery", "chunks"]),
-            Renaming(
-                command: "serve", former: ["blacklist-seconds", "9"],
-                current: ["failure-cache-seconds", "9"]),
-            Renaming(
-                command: "serve", former: ["blacklist-entries", "9"],
-                current: ["failure-cache-entries", "9"]),
-        ] + settings + gateway
+            Renaming("get u", "facts exif", "properties exif"),
+            Renaming("get u", "properties gps,colours", "properties gps,colors"),
+            Renaming("get u", "delivery pieces", "delivery chunks"),
+            Renaming("get http://a/b", "colours 16", "colors 16"),
+            Renaming("get http://a/b", "optimise", "optimize"),
+            Renaming("prefetch http://a/b", "colours 16", "colors 16"),
+            Renaming("prefetch http://a/b", "optimise", "optimize"),
+            Renaming("animate a.png -o a.gif", "delivery pieces", "delivery chunks"),
+            Renaming("serve", "blacklist-seconds 9", "failure-cache-seconds 9"),
+            Renaming("serve", "blacklist-entries 9", "failure-cache-entries 9"),
+        ] + ["serve --gateway :80", "url sign /a"].flatMap(gateway)
 
-    private static let settings: [Renaming] = ["get", "prefetch"].flatMap { command in
+    private static func gateway(_ line: String) -> [Renaming] {
         [
-            Renaming(
-                command: command, others: ["http://a/b"], former: ["colours", "16"],
-                current: ["colors", "16"]),
-            Renaming(
-                command: command, others: ["http://a/b"], former: ["optimise"],
-                current: ["optimize"]),
-        ]
-    }
-
-    private static let gatewayNames: [(former: String, current: String, value: String)] = [
-        ("visitor-field", "client-header", "X-Real-IP"),
-        ("max-age-most", "max-age-limit", "900"), ("head-limit", "header-limit", "8K"),
-        ("head-time", "header-timeout", "5s"), ("idle-time", "idle-timeout", "5s"),
-    ]
-
-    private static let gateway: [Renaming] = gatewayNames.flatMap { names in
-        let (former, current) = ("gateway-\(names.former)", "gateway-\(names.current)")
-        return [
-            Renaming(
-                command: "serve", others: ["--gateway", ":80"], former: [former, names.value],
-                current: [current, names.value]),
-            Renaming(
-                command: "url", others: ["sign", "/a"], former: [former, names.value],
-                current: [current, names.value]),
-        ]
+            ("visitor-field X-Real-IP", "client-header X-Real-IP"),
+            ("max-age-most 900", "max-age-limit 900"), ("head-limit 8K", "header-limit 8K"),
+            ("head-time 5s", "header-timeout 5s"), ("idle-time 5s", "idle-timeout 5s"),
+        ].map { Renaming(line, "gateway-\($0)", "gateway-\($1)") }
     }
 
     private static func arguments(_ option: [String]) -> [String] {
