@@ -140,6 +140,8 @@ final class PartialFiles: Sendable {
         var infoArrived: UInt64?
         var infoMilliseconds: Double?
         var files: [File] = []
+        /// The error that prevented a file from being written; no file was written after it.
+        var failure: OutputError?
 
         var object: JSONObject {
             ["infoArrived": infoArrived, "infoMilliseconds": infoMilliseconds, "files": files]
@@ -149,7 +151,6 @@ final class PartialFiles: Sendable {
     private let files: NumberedFiles
     private let start = MonotonicClock.now()
     private let account = Mutex(Account())
-    private let fault = Mutex<OutputError?>(nil)
 
     /// Creates the directory.
     init(in directory: String) throws(OutputError) {
@@ -159,16 +160,13 @@ final class PartialFiles: Sendable {
     /// The files written so far.
     var written: Account { account.withLock { $0 } }
 
-    /// The error that prevented a file from being written; no file was written after it.
-    var failure: OutputError? { fault.withLock { $0 } }
-
     /// Writes the partial images of a load until it ends.
     func write(_ events: AsyncStream<LoadEvent>) async {
         for await event in events {
             do throws(OutputError) {
                 try handle(event)
             } catch {
-                return fault.withLock { $0 = error }
+                return account.withLock { $0.failure = error }
             }
         }
     }

@@ -61,7 +61,7 @@ final class GetReport {
     func write(_ image: ImageResponse, keptAfter failure: ImageError? = nil) throws -> Int32 {
         self.image = image
         try target.write(image)
-        if let failure = partials?.failure { throw failure }
+        if let failure = partials?.written.failure { throw failure }
         guard let failure else { return report(image) }
         if printsJSON { return write(answer(GetAnswer.error(failure)), failure.exitStatus) }
         Terminal.complain(

@@ -384,13 +384,21 @@ struct MetricsFileOptions: Hashable {
     private static let secondsDefault = 15
     private static let secondsMax = 3_600
 
-    /// Returns `nil` if no file is specified.
-    init?(_ read: ReadOptions) throws(UsageError) {
+    /// Returns `nil` if no file is specified. Several services may share an environment, so
+    /// variables are ignored by those without metrics.
+    init?(_ given: ReadOptions, hasMetrics: Bool) throws(UsageError) {
+        var read = given
+        if !hasMetrics { read.entries.removeAll { $0.origin == .environment } }
         seconds =
             try read.integer("metrics-seconds", in: 1...Self.secondsMax) ?? Self.secondsDefault
         guard let path = try read.parsed("metrics-file", OptionValue.path) else { return nil }
         guard !path.hasSuffix("/") else {
             throw UsageError("--metrics-file: '\(path)' is a directory")
+        }
+        guard hasMetrics else {
+            throw UsageError(
+                "--metrics-file requires the coordinator: pass it to serve without --only, or with "
+                    + "--only coordinator")
         }
         self.path = path
     }

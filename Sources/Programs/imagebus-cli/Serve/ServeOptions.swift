@@ -184,7 +184,7 @@ struct ServeOptions: Hashable {
                 + [CoordinatorSettings.localRoot])
         log = try LogOptions(read)
         requestLogging = try read.word("log-requests") ?? .misses
-        metricsFile = try Self.metricsFile(read, hasMetrics: kinds.contains(.coordinator))
+        metricsFile = try MetricsFileOptions(read, hasMetrics: kinds.contains(.coordinator))
         configurationFile =
             kinds.contains(.coordinator) || only == .gateway
             ? try read.parsed("config", OptionValue.path) : nil
@@ -211,22 +211,6 @@ struct ServeOptions: Hashable {
             + Array(repeating: .decode, count: decoders)
             + Array(repeating: .transform, count: transformers)
         return only.map { only in all.filter { .stack($0) == only } } ?? all
-    }
-
-    /// Parses the metrics file options. Several services may share an environment, so variables are
-    /// ignored by those without metrics.
-    private static func metricsFile(
-        _ read: ReadOptions, hasMetrics: Bool
-    ) throws(UsageError) -> MetricsFileOptions? {
-        var read = read
-        if !hasMetrics { read.entries.removeAll { $0.origin == .environment } }
-        let file = try MetricsFileOptions(read)
-        guard file == nil || hasMetrics else {
-            throw UsageError(
-                "--metrics-file requires the coordinator: pass it to serve without --only, or with "
-                    + "--only coordinator")
-        }
-        return file
     }
 }
 
