@@ -258,11 +258,8 @@ extension ReadOptions.Entry {
     package func parsed<Value>(
         _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> Value {
-        do throws(UsageError) {
-            return try parse(value)
-        } catch {
-            throw UsageError("\(label): \(error.message)")
-        }
+        try Result { () throws(UsageError) in try parse(value) }
+            .mapError { UsageError("\(label): \($0.message)") }.get()
     }
 }
 

@@ -153,13 +153,10 @@ package enum RequestReader {
             let parts = entry.value
                 .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? String(parts[1]) : ""
-            do throws(UsageError) {
-                if let setting = try setting(String(parts[0]), value, of: &request) {
-                    settings.append(setting)
-                }
-            } catch {
-                throw UsageError("\(entry.label) \(parts[0]): \(error.message)")
-            }
+            let given = try Result { () throws(UsageError) in
+                try setting(String(parts[0]), value, of: &request)
+            }.mapError { UsageError("\(entry.label) \(parts[0]): \($0.message)") }.get()
+            if let given { settings.append(given) }
         }
         ContextSetting.apply(settings, to: &request)
     }
@@ -236,11 +233,7 @@ struct StepReader {
     static func steps(_ read: ReadOptions) throws(UsageError) -> [TransformStep] {
         var reader = StepReader()
         for entry in read.entries {
-            do throws(UsageError) {
-                try reader.apply(entry)
-            } catch {
-                throw UsageError("\(entry.label): \(error.message)")
-            }
+            try entry.parsed { (_) throws(UsageError) in try reader.apply(entry) }
         }
         if let name = reader.pending.names.first {
             throw UsageError("--\(name) requires --resize")

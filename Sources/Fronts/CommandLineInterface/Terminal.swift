@@ -25,12 +25,9 @@ package enum Terminal {
 
     /// Writes bytes unchanged to standard output.
     package static func put(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
-        do throws(Errno) {
-            try FileDescriptor.writeAll(bytes, to: 1)
-        } catch {
-            throw OutputError(
-                destination: OutputError.standardOutput, reason: error, wasOpened: true)
-        }
+        try Result { () throws(Errno) in try FileDescriptor.writeAll(bytes, to: 1) }.mapError {
+            OutputError(destination: OutputError.standardOutput, reason: $0, wasOpened: true)
+        }.get()
     }
 
     @discardableResult
