@@ -175,8 +175,8 @@ enum StandardInput {
     }
 }
 
-/// A status line on standard error that is redrawn repeatedly and erased at the end. Can be used
-/// from any thread.
+/// A status line on standard error that is redrawn repeatedly and erased at the end, or lines of a
+/// command, one per second. Can be used from any thread.
 final class ProgressBar: Sendable {
     private struct State {
         var isOver = false
@@ -184,16 +184,21 @@ final class ProgressBar: Sendable {
     }
 
     private let state = Mutex(State())
+    /// `nil` for one line that is redrawn.
+    private let command: String?
     private static let width = 30
-    private static let pauseNanoseconds: UInt64 = 50_000_000
     private static let wipe = "\r\u{1B}[K"
+
+    init(linesOf command: String? = nil) { self.command = command }
 
     /// Draws the line unless it was drawn very recently or the display has ended.
     func show(_ text: @autoclosure () -> String) {
         let now = MonotonicClock.now()
         state.withLock { state in
-            guard !state.isOver, now - state.drawnAt >= Self.pauseNanoseconds else { return }
+            let pause: UInt64 = command == nil ? 50_000_000 : 1_000_000_000
+            guard !state.isOver, now - state.drawnAt >= pause else { return }
             state.drawnAt = now
+            if let command { return Terminal.complain(command, text()) }
             Terminal.control(2, Self.wipe + text())
         }
     }
@@ -201,9 +206,15 @@ final class ProgressBar: Sendable {
     /// Erases the line and ends the display.
     func end() {
         state.withLock { state in
-            if state.drawnAt > 0, !state.isOver { Terminal.control(2, Self.wipe) }
+            if command == nil, state.drawnAt > 0, !state.isOver { Terminal.control(2, Self.wipe) }
             state.isOver = true
         }
+    }
+
+    /// Formats the progress of a removal.
+    static func text(_ page: EntryPage) -> String {
+        let examined = page.total == 0 ? "\(page.examined)" : "\(page.examined) of \(page.total)"
+        return "removed \(page.disk.entries), examined \(examined)"
     }
 
     static func text(_ progress: RequestProgress) -> String {

@@ -3,7 +3,6 @@ import Imagebus
 import Linux
 import Model
 import Reporting
-import Synchronization
 
 /// `imagebus cache`: manages cache entries and reports the state of the caches.
 enum CacheTool {
@@ -109,12 +108,13 @@ enum CacheTool {
     private static func selectedRemoval(
         _ options: CacheOptions, verb: String
     ) throws -> OperatorAnswer {
-        let (activity, display) = (QueryActivity(), RemovalDisplay())
-        defer { display.end() }
+        let activity = QueryActivity()
+        let bar = ProgressBar(linesOf: Terminal.errorIsTerminal ? nil : "cache")
+        defer { bar.end() }
         let page = try walk(options, activity) { client throws(ImageError) in
             try await client.remove(options.selection, from: options.tiers) { page in
                 activity.note()
-                display.show(page)
+                bar.show(ProgressBar.text(page))
             }
         }
         return OperatorAnswer(counts(page), sentence(page, options.tiers, verb: verb))
@@ -259,31 +259,5 @@ enum CacheReader {
             return try JSONText.text(CacheTool.entry(options, in: found.tier))
         }
         return "\(found.bytes.count) bytes from \(found.tier.name)\n"
-    }
-}
-
-/// Shows the progress of a removal in steps on standard error: on a terminal as one line that is
-/// redrawn, otherwise as one line per second. Can be used from any thread.
-final class RemovalDisplay: Sendable {
-    private let bar = Terminal.errorIsTerminal ? ProgressBar() : nil
-    private let shownAt = Mutex<UInt64?>(nil)
-    private static let pauseNanoseconds: UInt64 = 1_000_000_000
-
-    func show(_ page: EntryPage) {
-        if let bar { return bar.show(Self.text(page)) }
-        let now = MonotonicClock.now()
-        let isDue = shownAt.withLock { shownAt in
-            if let shown = shownAt, now - shown < Self.pauseNanoseconds { return false }
-            shownAt = now
-            return true
-        }
-        if isDue { Terminal.error("imagebus cache: \(Self.text(page))\n") }
-    }
-
-    func end() { bar?.end() }
-
-    static func text(_ page: EntryPage) -> String {
-        let examined = page.total == 0 ? "\(page.examined)" : "\(page.examined) of \(page.total)"
-        return "removed \(page.disk.entries), examined \(examined)"
     }
 }
