@@ -80,7 +80,7 @@ extension Command {
         ])
 
     static let progress = OptionDefinition(
-        "progress", value: "WHEN", of: .words(GetOptions.progressModes.map(\.name)),
+        "progress", value: "WHEN", of: .words(GetOptions.ProgressMode.allCases.map(\.rawValue)),
         "progress bar: auto, bar or none (auto: on a terminal)")
 
     private static let decodableNames =
@@ -183,7 +183,7 @@ struct GetOptions: Hashable {
     }
 
     /// When progress is shown.
-    enum ProgressMode: Hashable {
+    enum ProgressMode: String, CaseIterable {
         /// If standard error is a terminal.
         case auto
         case bar
@@ -284,12 +284,9 @@ struct GetOptions: Hashable {
     }
 
     static func progress(_ read: ReadOptions) throws(UsageError) -> ProgressMode {
-        try read.word("progress", progressModes) ?? .auto
+        try read.word("progress") ?? .auto
     }
 
-    static let progressModes: [(name: String, value: ProgressMode)] = [
-        ("auto", .auto), ("bar", .bar), ("none", .none),
-    ]
     static let deliveries: [(name: String, value: Delivery)] = [
         ("auto", .automatic), ("mapped", .mapped), ("chunks", .chunks),
     ]
