@@ -5,7 +5,9 @@ import Testing
 
 /// Which requests are refused under load, and how the load is measured.
 struct BackPressureTests {
-    private func retryAfter(_ stack: Stack, _ token: Token) -> String? {
+    private var stack = Stack.staffed()
+
+    private func retryAfter(_ token: Token) -> String? {
         guard case .failure(let error) = stack.reply(token)?.outcome, error.code == .busy else {
             return nil
         }
@@ -13,107 +15,88 @@ struct BackPressureTests {
     }
 
     private func loader(_ name: String, size: Int? = 3) -> ImageRequest {
-        .image(name, size: size, .fromLoaderOnly)
+        .loader(name, size: size)
     }
 
-    @Test func bytesThatWaitForDecodersRefuseNewWorkAndLetOthersJoin() {
-        var stack = Stack { $0.dispatch.queuedCostMax.decode = 1_500 }
-        stack.hire(.download, credit: 4)
-        let client = stack.connect()
-        let first = stack.load(loader("a"), by: client)
+    @Test mutating func bytesThatWaitForDecodersRefuseNewWorkAndLetOthersJoin() {
+        stack = Stack(.download, credit: 4) { $0.dispatch.queuedCostMax.decode = 1_500 }
+        let first = stack.load(loader("a"))
         stack.finish(.fetch)
-        let second = stack.load(loader("b"), by: client)
+        let second = stack.load(loader("b"))
         stack.finish(.fetch)
         #expect(stack.scheduler.dispatcher.waiting(in: .decode).cost == 2_000)
-        let refused = stack.load(loader("c"), by: client)
-        #expect(retryAfter(stack, refused) == "1.0", "nothing was measured yet")
-        let joined = stack.load(loader("a"), by: client)
+        let refused = stack.load(loader("c"))
+        #expect(retryAfter(refused) == "1.0", "nothing was measured yet")
+        let joined = stack.load(loader("a"))
         #expect(stack.reply(joined) == nil)
-        let sameDecode = stack.load(
-            loader("a").with { $0.output.format = .webp }, by: client)
+        let sameDecode = stack.load(loader("a").with { $0.output.format = .webp })
         #expect(stack.reply(sameDecode) == nil, "its decode is in flight")
         #expect(stack.counters.refused == [.decode: 1])
         #expect(stack.counters.refusedBusy == 1)
         stack.hireAll()
-        stack.finishAll()
-        for token in [first, second, joined, sameDecode] { #expect(stack.image(token) != nil) }
-        #expect(stack.isAtRest)
+        stack.end(first, second, joined, sameDecode)
     }
 
-    @Test func pixelsThatWaitForTransformersCountByTheirEncoder() {
-        var stack = Stack { $0.dispatch.queuedCostMax.transform = 4_000 }
-        stack.hire(.download)
-        stack.hire(.decode)
-        let client = stack.connect()
+    @Test mutating func pixelsThatWaitForTransformersCountByTheirEncoder() {
+        stack = Stack(.download, .decode) { $0.dispatch.queuedCostMax.transform = 4_000 }
         // 1,200 pixels each.
-        stack.load(loader("a"), by: client)
+        stack.load(loader("a"))
         stack.run(.fetch, .decode)
         #expect(stack.scheduler.dispatcher.waiting(in: .transform).cost == 1_200)
-        stack.load(loader("b").with { $0.output.format = .png }, by: client)
+        stack.load(loader("b").with { $0.output.format = .png })
         stack.run(.fetch, .decode)
         #expect(stack.scheduler.dispatcher.waiting(in: .transform).cost == 6_000)
-        let refused = stack.load(loader("c"), by: client)
+        let refused = stack.load(loader("c"))
         #expect(stack.error(refused) == .busy)
-        let original = stack.load(loader("c", size: nil), by: client)
-        #expect(stack.reply(original) == nil, "no transform is needed")
+        #expect(stack.outcome(of: loader("c", size: nil)) == nil, "no transform is needed")
         #expect(stack.counters.refused == [.transform: 1])
         stack.hireAll()
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func transfersAreRefusedByCount() {
-        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 2 }
-        let client = stack.connect()
-        for name in ["a", "b"] { stack.load(loader(name), by: client) }
-        let refused = stack.load(loader("c"), by: client)
+    @Test mutating func transfersAreRefusedByCount() {
+        stack = Stack { $0.dispatch.queuedCostMax.fetch = 2 }
+        for name in ["a", "b"] { stack.load(loader(name)) }
+        let refused = stack.load(loader("c"))
         #expect(stack.error(refused) == .busy)
         #expect(stack.counters.refused == [.fetch: 1])
         stack.hireAll()
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func anUploadNeedsNoTransfer() {
-        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
-        let client = stack.connect()
-        stack.load(loader("a"), by: client)
-        let token = stack.upload("x", by: client) { $0.options = .fromLoaderOnly }
+    @Test mutating func anUploadNeedsNoTransfer() {
+        stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
+        stack.load(loader("a"))
+        let token = stack.upload("x") { $0.options = .fromLoaderOnly }
         #expect(stack.reply(token) == nil)
     }
 
-    @Test func whatComesBackToAFullQueueIsNotDropped() {
-        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
+    @Test mutating func whatComesBackToAFullQueueIsNotDropped() {
+        stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         let worker = stack.hire(.download, credit: 3)
-        let client = stack.connect()
-        let tokens = ["a", "b", "c"].map { stack.load(loader($0), by: client) }
+        let tokens = ["a", "b", "c"].map { stack.load(loader($0)) }
         stack.kill(worker)
         #expect(stack.scheduler.dispatcher.waiting(in: .fetch).jobs == 3)
-        let refused = stack.load(loader("d"), by: client)
-        #expect(stack.error(refused) == .busy)
+        #expect(stack.refusal(of: loader("d")) == .busy)
         stack.hireAll()
-        stack.finishAll()
-        for token in tokens { #expect(stack.image(token) != nil) }
-        #expect(stack.isAtRest)
+        stack.end(tokens)
     }
 
-    @Test func busySaysInSecondsWhenToComeAgain() {
-        var stack = Stack { $0.dispatch.queuedCostMax.fetch = 100 }
-        stack.hire(.download)
-        let client = stack.connect()
-        for number in 0..<101 { stack.load(loader("\(number)"), by: client) }
-        let first = stack.load(loader("x"), by: client)
-        #expect(retryAfter(stack, first) == "1.0")
+    @Test mutating func busySaysInSecondsWhenToComeAgain() {
+        stack = Stack(.download) { $0.dispatch.queuedCostMax.fetch = 100 }
+        for number in 0..<101 { stack.load(loader("\(number)")) }
+        let first = stack.load(loader("x"))
+        #expect(retryAfter(first) == "1.0")
         // From now on, two complete per second.
         for _ in 0..<4 {
-            stack.now = stack.now.adding(milliseconds: 500)
-            stack.finish(stack.held(.fetch)[0])
+            stack.wait(milliseconds: 500)
+            stack.finishFirst(.fetch)
         }
-        for number in 200..<204 { stack.load(loader("\(number)"), by: client) }
+        for number in 200..<204 { stack.load(loader("\(number)")) }
         let rate = stack.scheduler.dispatcher.waiting(in: .fetch).perSecond ?? 0
         #expect(abs(rate - 2) < 0.01)
-        let second = stack.load(loader("x"), by: client)
-        #expect(retryAfter(stack, second) == "5.0")
+        let second = stack.load(loader("x"))
+        #expect(retryAfter(second) == "5.0")
         #expect(stack.faults == [])
     }
 
@@ -189,13 +172,13 @@ struct BackPressureTests {
     /// Ordinary results are not affected, and a lossy result hardly can be.
     @Test(arguments: [
         (4_900, true, true), (5_100, true, false), (9_999, true, false), (9_999, false, true),
-    ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isProduced: Bool) {
-        var (stack, client) = Stack.staffed()
+    ]) mutating func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isProduced: Bool)
+    {
         let image = ImageRequest.image().with {
             $0.steps = [.resize(PixelSize(width: side, height: side), .stretch)]
             $0.output = OutputOptions(format: .webp, lossless: lossless)
         }
-        let token = stack.load(image, by: client)
+        let token = stack.load(image)
         // If the size is known without the source, the load is refused before any work starts.
         if isProduced {
             stack.run(.query, .query, .fetch, .decode)
@@ -212,45 +195,39 @@ struct BackPressureTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func whatTurnsOutToKeepATransformerIsRefusedBeforeItBegins() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whatTurnsOutToKeepATransformerIsRefusedBeforeItBegins() {
         let image = ImageRequest.image().with {
             $0.output = OutputOptions(format: .webp, lossless: true)
         }
-        let token = stack.load(image, by: client)
+        let token = stack.load(image)
         stack.run(.query, .query, .fetch)
         let held = stack.held(.decode)[0]
-        let layout = PixelLayout(
-            bands: .rgb, size: PixelSize(width: 40, height: 30), stride: 120)
+        let layout = PixelLayout(bands: .rgb, size: PixelSize(width: 40, height: 30), stride: 120)
         let frame = DecodedImage.Frame(
             reference: stack.block(of: held.worker, length: 3_600), layout: layout)
         let info = ImageInfo(format: .jpeg, size: PixelSize(width: 6_000, height: 5_000))
         stack.finish(held, .decoded(DecodedImage(info: info, frames: [frame])))
         #expect(stack.error(token) == .limitExceeded)
         #expect(stack.held(.transform).isEmpty)
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end()
     }
 
-    @Test func whatExpiresInAQueueReachesNoWorkerAndIsCounted() {
-        var stack = Stack()
-        stack.hire(.download)
-        let client = stack.connect()
-        let atWork = stack.load(loader("a").with { $0.timeoutMilliseconds = 100 }, by: client)
-        let waits = stack.load(loader("b").with { $0.timeoutMilliseconds = 100 }, by: client)
+    @Test mutating func whatExpiresInAQueueReachesNoWorkerAndIsCounted() {
+        stack = Stack(.download)
+        let atWork = stack.load(loader("a").within(milliseconds: 100))
+        let waits = stack.load(loader("b").within(milliseconds: 100))
         let late = stack.held(.fetch)[0]
-        stack.now = stack.now.adding(milliseconds: 100)
+        stack.wait(milliseconds: 100)
         stack.finish(late)
         #expect(stack.error(waits) == .deadlineExceeded)
         #expect(stack.held(.fetch).isEmpty, "its transfer was not started")
         #expect(stack.error(atWork) == .deadlineExceeded)
         #expect(stack.counters.expired == 2, "one waited for a transfer, one for a decoder")
         #expect(stack.counters.fetches == 1)
-        let again = stack.load(loader("a").with { $0.timeoutMilliseconds = 100 }, by: client)
+        let again = stack.load(loader("a").within(milliseconds: 100))
         stack.pass(milliseconds: 100)
         #expect(stack.error(again) == .deadlineExceeded)
         #expect(stack.counters.expired == 2, "a worker had it")
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 }

@@ -4,6 +4,8 @@ import Testing
 @testable import Coordinator
 
 struct BlockTests {
+    private var stack = Stack.staffed()
+
     /// A false claim in a block reference.
     struct Lie: CustomTestStringConvertible {
         let testDescription: String
@@ -24,49 +26,37 @@ struct BlockTests {
         Lie("the arena of the cache") { $0.arena = .results },
     ]
 
-    @Test(arguments: lies) func aForgedReferenceEndsTheSessionAndTheJobIsDoneByAnother(lie: Lie) {
-        var stack = Stack()
-        stack.hireAll()
+    @Test(arguments: lies) mutating func aForgedReferenceEndsTheSessionAndTheJobIsDoneByAnother(
+        lie: Lie
+    ) {
         let liar = stack.worker(.download)
-        let client = stack.connect()
-        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+        let token = stack.load(.loader())
         let fetch = stack.held(.fetch)[0]
         var reference = stack.block(of: liar)
         lie.change(&reference)
         stack.finish(
             fetch,
             .fetched(FetchedBody(reference: reference, httpStatus: 200, effectiveURL: "")))
-        #expect(stack.expelled.map(\.0) == [liar])
+        #expect(stack.gone == [liar])
         #expect(stack.expelled.first?.1.code == .protocolViolation)
         stack.hire(.download)
         #expect(stack.held(.fetch).map(\.job.attempt) == [2])
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
-    @Test func aBlockThatIsInUseCannotBeHandedOverAgain() {
-        var stack = Stack()
-        stack.hireAll()
+    @Test mutating func aBlockThatIsInUseCannotBeHandedOverAgain() {
         let liar = stack.worker(.download)
-        let client = stack.connect()
-        for name in ["a", "b"] {
-            stack.load(.image(name, size: nil, .fromLoaderOnly), by: client)
-        }
+        for name in ["a", "b"] { stack.load(.loader(name)) }
         let body = stack.success(stack.held(.fetch)[0])
         stack.finish(stack.held(.fetch)[0], body)
         stack.finish(stack.held(.fetch)[0], body)
-        #expect(stack.expelled.map(\.0) == [liar])
+        #expect(stack.gone == [liar])
         stack.hire(.download)
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func theProducerIsFilledInWhateverTheWorkerClaims() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+    @Test mutating func theProducerIsFilledInWhateverTheWorkerClaims() {
+        stack.load(.loader())
         let fetch = stack.held(.fetch)[0]
         var reference = stack.block(of: fetch.worker)
         reference.producer = BlockReference.Producer(
@@ -77,41 +67,26 @@ struct BlockTests {
         let producer = stack.held(.decode).first?.job.work.input?.producer
         #expect(producer?.kind == .download)
         #expect(producer?.incarnation == stack.workers[fetch.worker]?.incarnation)
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func anotherJobsOutcomeEndsTheSession() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+    @Test mutating func anotherJobsOutcomeEndsTheSession() {
+        stack.load(.loader())
         let liar = stack.worker(.download)
         stack.finish(.fetch, .miss)
-        #expect(stack.expelled.map(\.0) == [liar])
+        #expect(stack.gone == [liar])
     }
 
-    @Test func pixelsThatDoNotFitTheirBlockEndTheSession() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
+    @Test mutating func pixelsThatDoNotFitTheirBlockEndTheSession() {
+        stack.load(.loader(size: 5))
         stack.finish(.fetch)
-        let decode = stack.held(.decode)[0]
-        guard case .decoded(var image) = stack.success(decode) else {
-            Issue.record("a decode answers with pixels")
-            return
-        }
-        image.frames[0].layout.planes[0].stride = 121
-        stack.finish(decode, .decoded(image))
-        #expect(stack.expelled.map(\.0) == [decode.worker])
+        let decoder = stack.worker(.decode)
+        stack.decode { $0.frames[0].layout.planes[0].stride = 121 }
+        #expect(stack.gone == [decoder])
     }
 
-    @Test func pixelsThatNobodyWantedEndTheSession() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+    @Test mutating func pixelsThatNobodyWantedEndTheSession() {
+        stack.load(.loader())
         stack.finish(.fetch)
         let decode = stack.held(.decode)[0]
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
@@ -119,61 +94,45 @@ struct BlockTests {
             reference: stack.block(of: decode.worker),
             layout: PixelLayout(bands: .rgb, size: info.size, stride: 3))
         stack.finish(decode, .decoded(DecodedImage(info: info, frames: [frame])))
-        #expect(stack.expelled.map(\.0) == [decode.worker])
+        #expect(stack.gone == [decode.worker])
     }
 
-    @Test func aBodyOverTheLimitEndsTheSession() {
-        var stack = Stack { $0.workGraph.bodyBytesMax = 999 }
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+    @Test mutating func aBodyOverTheLimitEndsTheSession() {
+        stack = Stack.staffed { $0.workGraph.bodyBytesMax = 999 }
+        stack.load(.loader())
         let liar = stack.worker(.download)
         stack.finish(.fetch)
-        #expect(stack.expelled.map(\.0) == [liar])
+        #expect(stack.gone == [liar])
     }
 
-    @Test func anOutcomeThatIsNotAcceptedIsReleasedAtOnce() {
-        var stack = Stack()
-        stack.hireAll()
+    @Test mutating func anOutcomeThatIsNotAcceptedIsReleasedAtOnce() {
         let worker = stack.worker(.download)
         for (job, attempt) in [(JobID(77), UInt32(1)), (JobID(1), 5)] {
             let body = FetchedBody(
                 reference: stack.block(of: worker), httpStatus: 200, effectiveURL: "")
-            stack.send(
-                .outcome(
-                    worker,
-                    JobOutcome(
-                        id: job, attempt: attempt, result: .fetched(body), workMicroseconds: 1)))
+            stack.send(.fetched(body), of: job, attempt: attempt, from: worker)
             #expect(stack.actions == [.release(worker, [body.reference.block], isPrompt: false)])
         }
         #expect(stack.isAtRest)
     }
 
-    @Test func aRepeatedOutcomeDoesNotFreeABlockThatIsRead() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let token = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+    @Test mutating func aRepeatedOutcomeDoesNotFreeABlockThatIsRead() {
+        let token = stack.load(.loader())
         let fetch = stack.held(.fetch)[0]
         let body = stack.success(fetch)
         stack.finish(fetch, body)
         stack.finish(fetch, body)
         #expect(stack.actions == [])
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
-    @Test func aSegmentInUseCannotBeClosed() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
+    @Test mutating func aSegmentInUseCannotBeClosed() {
         let worker = stack.worker(.download)
-        stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
+        stack.load(.loader())
         stack.finish(.fetch)
         let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
         stack.send(.segmentsClosed(worker, [segment]))
-        #expect(stack.expelled.map(\.0) == [worker])
+        #expect(stack.gone == [worker])
     }
 
     @Test func segmentsOpenAndCloseAndAreBounded() throws {

@@ -8,12 +8,10 @@ import Testing
     private let url = "http://example.org/a.jpg"
     private static let properties = StoredMetadata(
         info: ImageInfo(format: .png, size: PixelSize(width: 20, height: 20)))
-    private let client: ClientID
-    private var stack: Stack
-    private var terms = LoadTerms()
+    private var stack = Stack.staffed()
+    private var terms = LoadTerms.kept(in: "both")
 
     init() {
-        (stack, client) = Stack.staffed()
         stack.send(
             .caches(
                 CacheLayout([
@@ -21,16 +19,9 @@ import Testing
                     "any": CompositeCache(of: ["low", "high"], policies: [.query: .concurrent]),
                     "store": CompositeCache(of: ["", "high"], policies: [.store: .serial]),
                 ])))
-        (terms.cache, terms.originalCache) = ("both", "both")
     }
 
     private func text(_ cache: String) -> String { "\(cache)\u{1F}\(url)" }
-
-    private func queries() -> [QueryWork] {
-        stack.held(.query).compactMap { held in
-            if case .query(let work) = held.job.work { work } else { nil }
-        }
-    }
 
     @Test func everyOperationHasUpstreamsPolicy() {
         let composite = CompositeCache(of: ["a", "b", "c"])
@@ -44,79 +35,64 @@ import Testing
     }
 
     @Test mutating func aQueryNamesAllCachesTheHighestFirst() {
-        stack.load(.image(), by: client, terms: terms)
-        let query = queries().first
+        stack.load(.image(), terms: terms)
+        let query = stack.queries.first
         #expect(query?.key == text("high") && query?.caches == ["low"])
         #expect(query?.memoryFirst == false)
         terms.cache = "any"
-        stack.load(.image("b"), by: client, terms: terms)
-        #expect(queries().contains { $0.memoryFirst && $0.caches == ["low"] })
+        stack.load(.image("b"), terms: terms)
+        #expect(stack.queries.contains { $0.memoryFirst && $0.caches == ["low"] })
     }
 
-    @Test mutating func whatIsMadeIsStoredWhereThePolicySays() {
-        let token = stack.load(.image(), by: client, terms: terms)
-        stack.finish(.query)
-        stack.run(.fetch, .decode)
-        guard case .store(let work)? = stack.held(.store).first?.job.work else {
-            Issue.record("stored")
-            return
-        }
+    @Test mutating func whatIsMadeIsStoredWhereThePolicySays() throws {
+        let token = stack.load(.image(), terms: terms)
+        stack.run(.query, .fetch, .decode)
+        let work = try #require(stack.stores.first)
         #expect(work.key == text("high") && work.caches.isEmpty && work.delivers)
         stack.finish(.store)
         #expect(stack.image(token)?.key == url)
-        terms = LoadTerms()
-        (terms.cache, terms.originalCache) = ("store", "store")
-        stack.load(.image("b"), by: client, terms: terms)
-        stack.finish(.query)
-        stack.run(.fetch, .decode)
-        guard case .store(let both)? = stack.held(.store).first?.job.work else {
-            Issue.record("stored")
-            return
-        }
+        terms = .kept(in: "store")
+        stack.load(.image("b"), terms: terms)
+        stack.run(.query, .fetch, .decode)
+        let both = try #require(stack.stores.first)
         #expect(both.key == "high\u{1F}http://example.org/b.jpg" && both.caches == [""])
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
     @Test mutating func loadsOfOneNameShareOneLookUpAndOneTransfer() {
-        let tokens = (0..<8).map { _ in stack.load(.image(), by: client, terms: terms) }
+        let tokens = (0..<8).map { _ in stack.load(.image(), terms: terms) }
         #expect(stack.held(.query).count == 1)
-        stack.finishAll()
-        #expect(tokens.allSatisfy { stack.image($0) != nil })
+        stack.end(tokens)
         #expect(stack.gets.values.allSatisfy { $0 == 1 })
-        #expect(stack.isAtRest)
     }
 
     // MARK: - Hits
 
     @Test mutating func whatTheHighestHasInMemoryIsAnsweredWithoutTheCache() throws {
         let reference = stack.publish(text("high"))
-        let token = stack.load(.image(), by: client, terms: terms)
+        let token = stack.load(.image(), terms: terms)
         #expect(stack.image(token)?.reference?.block == reference.block)
-        let load = LoadRequest(token: Token(Identifier128(high: 5, low: 5)), image: .image())
-        let granted = stack.scheduler.hitTicket(for: load, terms)
-        let ticket = try #require(granted)
+        let ticket = try #require(stack.ticket(.image(), terms))
         #expect(ticket.image.reference?.block == reference.block)
     }
 
     @Test mutating func whatALowerOneHasIsAnsweredAfterTheHigherWasAsked() {
         let reference = stack.publish(text("low"))
         let hit = CacheHit(reference: reference, tier: .memory, metadata: Self.properties)
-        let first = stack.load(.image(), by: client, terms: terms)
+        let first = stack.load(.image(), terms: terms)
         #expect(stack.image(first) == nil, "the disk of the higher one may have it")
         stack.finish(.query, .hit(hit))
         #expect(stack.image(first)?.reference?.block == reference.block)
-        let second = stack.load(.image(), by: client, terms: terms)
+        let second = stack.load(.image(), terms: terms)
         #expect(stack.image(second)?.reference?.block == reference.block)
-        let load = LoadRequest(token: Token(Identifier128(high: 5, low: 5)), image: .image())
-        let ticket = stack.scheduler.hitTicket(for: load, terms)
+        let ticket = stack.ticket(.image(), terms)
         #expect(ticket == nil, "another image may replace it as the answer")
         // From now on the higher one has another image.
         let newer = stack.publish(text("high"))
-        let third = stack.load(.image(), by: client, terms: terms)
+        let third = stack.load(.image(), terms: terms)
         #expect(stack.image(third)?.reference?.block == newer.block)
         stack.evict(newer.block)
-        let fourth = stack.load(.image(), by: client, terms: terms)
+        let fourth = stack.load(.image(), terms: terms)
         #expect(stack.image(fourth) == nil, "its disk may still have that")
         stack.finish(.query, .hit(hit))
         #expect(stack.isAtRest)
@@ -124,36 +100,32 @@ import Testing
 
     @Test mutating func aStoreOnTheDiskOfTheHigherOneEndsWhatWasFoundLower() {
         let reference = stack.publish(text("low"))
-        stack.load(.image(), by: client, terms: terms)
+        stack.load(.image(), terms: terms)
         stack.finish(
             .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.properties)))
-        var high = LoadTerms()
-        (high.cache, high.originalCache) = ("high", "high")
         stack.load(
             .image().with { ($0.storeCacheTypes, $0.originalStoreCacheTypes) = (.disk, .disk) },
-            by: client, terms: high)
+            terms: .kept(in: "high"))
         stack.finishAll()
-        let token = stack.load(.image(), by: client, terms: terms)
+        let token = stack.load(.image(), terms: terms)
         #expect(stack.image(token) == nil)
-        #expect(queries().first?.key == text("high"))
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        #expect(stack.queries.first?.key == text("high"))
+        stack.end()
     }
 
     @Test mutating func anyMemoryIsAnswerEnoughWhereAllAreAskedAtOnce() {
         let reference = stack.publish(text("low"))
         terms.cache = "any"
-        let token = stack.load(.image(), by: client, terms: terms)
+        let token = stack.load(.image(), terms: terms)
         #expect(stack.image(token)?.reference?.block == reference.block)
     }
 
     @Test mutating func otherCachesAreAsBefore() {
         stack.publish(text("high"))
-        let token = stack.load(.image(), by: client)
+        let token = stack.load(.image())
         #expect(stack.image(token) == nil)
-        #expect(queries().first?.key == url && queries().first?.caches == [])
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        #expect(stack.queries.first?.key == url && stack.queries.first?.caches == [])
+        stack.end()
     }
 
     // MARK: - Removal
@@ -161,43 +133,26 @@ import Testing
     /// Removing an entry from any of the caches restarts loads that use the composite name.
     @Test(arguments: ["both", "low", "high"])
     mutating func aRemovalBeginsWhatIsUnderWayAnew(cache: String) {
-        let token = stack.load(.image(), by: client, terms: terms)
-        stack.finish(.query)
-        stack.finish(.fetch)
+        let token = stack.load(.image(), terms: terms)
+        stack.run(.query, .fetch)
         #expect(stack.held(.decode).count == 1)
-        stack.questions[1] = client
-        stack.send(
-            .cache(client, CacheCommand(number: 1, action: .remove, cache: cache, key: url)))
-        stack.finishAll()
+        stack.ask(1, .remove, url, in: cache)
+        stack.end(token)
         #expect(stack.gets[url] == 2, "the bytes of before are not kept")
-        #expect(stack.image(token) != nil)
         #expect(stack.answers[1] == .tiers(.all))
-        #expect(stack.isAtRest)
     }
 
     @Test mutating func aRemovalOfAnotherCacheLeavesItAlone() {
-        stack.load(.image(), by: client, terms: terms)
-        stack.finish(.query)
-        stack.finish(.fetch)
-        stack.questions[1] = client
-        stack.send(
-            .cache(client, CacheCommand(number: 1, action: .remove, cache: "x", key: url)))
-        stack.finishAll()
+        stack.load(.image(), terms: terms)
+        stack.run(.query, .fetch)
+        stack.ask(1, .remove, url, in: "x")
+        stack.end()
         #expect(stack.gets[url] == 1)
-        #expect(stack.isAtRest)
     }
 
-    @Test mutating func clearingANameIsAboutItsCaches() {
-        let selection = EntrySelection(cache: "both")
-        stack.questions[1] = client
-        stack.send(
-            .cache(
-                client,
-                CacheCommand(number: 1, action: .removeSelected, key: "", selection: selection)))
-        guard case .entry(let work)? = stack.held(.query).first?.job.work else {
-            Issue.record("asked")
-            return
-        }
+    @Test mutating func clearingANameIsAboutItsCaches() throws {
+        stack.ask(1, .removeSelected, EntrySelection(cache: "both"))
+        let work = try #require(stack.held(.query).first?.job.work.entry)
         #expect(work.selection.cache == "high" && work.selection.furtherCaches == ["low"])
         #expect(work.selection.matches(text("low"), tags: []))
         #expect(!work.selection.matches(url, tags: []))
@@ -232,7 +187,7 @@ import Testing
     /// must not reappear.
     @Test mutating func whatARefreshFindsOutdatedGoesFromAllOfThem() {
         let reference = stack.publish(text("low"))
-        let token = stack.load(.image("a", size: nil, .refreshCached), by: client, terms: terms)
+        let token = stack.load(.image("a", size: nil, .refreshCached), terms: terms)
         stack.finish(
             .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.properties)))
         stack.finish(.fetch)
@@ -248,20 +203,87 @@ import Testing
         }
         #expect(removed.contains(text("low")), "\(removed)")
         #expect(!removed.contains(text("high")), "a store replaces that")
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.expectRest([token])
     }
 
-    @Test mutating func aKeyTooLongForOneOfTheCachesIsRefused() {
+    @Test mutating func aKeyTooLongForOneOfTheCachesIsRefused() throws {
         let long = String(repeating: "n", count: RequestLimits.nameBytesMax)
         stack.send(.caches(CacheLayout(["b": CompositeCache(of: [long])])))
-        stack.questions[1] = client
         let key = String(repeating: "k", count: MessageLimits.keyBytesMax - 20)
-        stack.send(.cache(client, CacheCommand(number: 1, action: .remove, cache: "b", key: key)))
-        guard case .failure(let error)? = stack.answers[1] else {
-            Issue.record("refused")
-            return
-        }
+        stack.ask(1, .remove, key, in: "b")
+        let error = try #require(stack.refusal(1))
         #expect(error.code == .invalidRequest)
+    }
+}
+
+/// For which caches memory answers under each query policy, and which ones the cache process is
+/// queried for (SEMANTICS §5.16).
+@Suite struct CompositePolicyTests {
+    private static let url = "http://example.org/a.jpg"
+    private static let members = ["low", "middle", "high"]
+    private var stack = Stack.staffed()
+    private let terms = LoadTerms.kept(in: "all")
+
+    private static func text(_ cache: String) -> String { "\(cache)\u{1F}\(url)" }
+
+    private mutating func stand(by policy: CompositePolicy) {
+        stack.send(
+            .caches(
+                CacheLayout(["all": CompositeCache(of: Self.members, policies: [.query: policy])])))
+    }
+
+    /// The query to the cache process on a memory miss.
+    @Test(arguments: [
+        (CompositePolicy.serial, ["high", "middle", "low"], false),
+        (.concurrent, ["high", "middle", "low"], true), (.highestOnly, ["high"], false),
+        (.lowestOnly, ["low"], false),
+    ]) mutating func aLookUpIsOfTheCachesOfItsPolicy(
+        policy: CompositePolicy, caches: [String], memoryFirst: Bool
+    ) throws {
+        stand(by: policy)
+        stack.load(.image(), terms: terms)
+        let work = try #require(stack.queries.first)
+        #expect(work.key == Self.text(caches[0]) && work.caches == Array(caches.dropFirst()))
+        #expect(work.memoryFirst == memoryFirst)
+    }
+
+    /// The answering cache for each policy and every set of caches that have an image in memory.
+    /// `nil`: the cache process is queried.
+    private static func answering(_ policy: CompositePolicy, _ present: Set<String>) -> String? {
+        switch policy {
+        case .serial, .highestOnly: present.contains("high") ? "high" : nil
+        case .lowestOnly: present.contains("low") ? "low" : nil
+        case .concurrent: members.last { present.contains($0) }
+        }
+    }
+
+    @Test(arguments: CompositePolicy.allCases, 0..<8)
+    mutating func memoryAnswersForTheCachesOfItsPolicy(
+        policy: CompositePolicy, set: Int
+    ) throws {
+        stand(by: policy)
+        var blocks: [String: BlockID] = [:]
+        for (index, name) in Self.members.enumerated() where set >> index & 1 == 1 {
+            blocks[name] = stack.publish(Self.text(name)).block
+        }
+        let answering = Self.answering(policy, Set(blocks.keys))
+        let token = stack.load(.image(), terms: terms)
+        #expect(stack.image(token)?.reference?.block == answering.flatMap { blocks[$0] })
+        #expect(stack.queries.isEmpty == (answering != nil))
+        // A ticket is granted only if its image remains the answer as long as it is present.
+        let ticket = stack.ticket(.image(), terms)
+        let lasts = answering != nil && (policy != .concurrent || answering == "high")
+        #expect((ticket != nil) == lasts)
+    }
+
+    /// Entries known to be in memory are selected by the current policy.
+    @Test mutating func anotherPolicyAnswersFromOtherCaches() {
+        for name in ["low", "high"] { stack.publish(Self.text(name)) }
+        let answers = [CompositePolicy.highestOnly, .lowestOnly, .serial, .lowestOnly].map {
+            stand(by: $0)
+            let token = stack.load(.image(), terms: terms)
+            return stack.image(token)?.reference.flatMap { stack.publishedTexts[$0.block] }
+        }
+        #expect(answers == ["high", "low", "high", "low"].map(Self.text))
     }
 }

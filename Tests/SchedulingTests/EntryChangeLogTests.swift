@@ -81,8 +81,7 @@ import Testing
         for action in [EntryAction.contains, .list, .count, .trim, .renew] {
             change(.entry(EntryWork(action: action, key: "own\u{1F}a", tiers: .all)))
         }
-        change(
-            .query(QueryWork(key: "a", tiers: .all, destination: .results, promotes: true)))
+        change(.query(QueryWork(key: "a", tiers: .all, destination: .results, promotes: true)))
         log.ended(JobID(999))
         #expect(log.position == 0 && log.permits(promotion("a", since: 0)))
     }
@@ -144,8 +143,7 @@ import Testing
             let work = EntryWork(action: action, key: "own\u{1F}a", tiers: .all)
             #expect(!hit.isVoided(by: JobWork.entry(work)), "\(action)")
         }
-        let query = QueryWork(
-            key: "own\u{1F}a", tiers: .all, destination: .results, promotes: true)
+        let query = QueryWork(key: "own\u{1F}a", tiers: .all, destination: .results, promotes: true)
         #expect(!hit.isVoided(by: JobWork.query(query)))
     }
 

@@ -5,21 +5,22 @@ import Testing
 
 /// Several blocks in one outcome: frames of an image, of which the first is used.
 struct FrameTests {
+    private var stack = Stack.staffed()
+
     /// A decoder has a job for three frames; all other workers are present.
-    private func asked(
-        _ change: (inout SchedulerLimits) -> Void = { _ in }
-    ) -> (stack: Stack, client: ClientID, token: Token) {
-        var (stack, client) = Stack.staffed {
+    @discardableResult
+    private mutating func asked(_ change: (inout SchedulerLimits) -> Void = { _ in }) -> Token {
+        stack = Stack.staffed {
             $0.workGraph.framesMax = 3
             change(&$0)
         }
-        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
+        let token = stack.load(.loader(size: 5))
         stack.finish(.fetch)
-        return (stack, client, token)
+        return token
     }
 
     /// The decoder returns that many frames. Returns their blocks.
-    private func handOver(_ stack: inout Stack, frames: Int = 3) -> [BlockID] {
+    private mutating func handOver(frames: Int = 3) -> [BlockID] {
         let held = stack.held(.decode)[0]
         let image = stack.decoded(by: held.worker, frames: frames)
         stack.finish(held, .decoded(image))
@@ -27,7 +28,7 @@ struct FrameTests {
     }
 
     /// Blocks released to the decoder by the last event, including repetitions.
-    private func released(_ stack: Stack, of worker: WorkerID) -> [BlockID] {
+    private func released(of worker: WorkerID) -> [BlockID] {
         stack.actions.flatMap { action -> [BlockID] in
             guard case .release(worker, let blocks, _) = action else { return [] }
             return blocks
@@ -43,92 +44,84 @@ struct FrameTests {
 
     // MARK: - References
 
-    @Test func eachBlockIsReleasedOnceWhenTheResultIsMade() {
-        var (stack, _, token) = asked()
+    @Test mutating func eachBlockIsReleasedOnceWhenTheResultIsMade() {
+        let token = asked()
         let decoder = stack.worker(.decode)
-        let blocks = handOver(&stack)
-        #expect(released(stack, of: decoder) == [])
+        let blocks = handOver()
+        #expect(released(of: decoder) == [])
         #expect(stack.held(.transform)[0].job.work.inputs.map(\.block) == [blocks[0]])
         stack.finish(.transform)
-        #expect(released(stack, of: decoder) == blocks)
+        #expect(released(of: decoder) == blocks)
         #expect(
             stack.actions.contains(.release(decoder, blocks, isPrompt: false)), "in one message")
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end(token)
     }
 
-    @Test func theyStayForAsLongAsAResultIsMadeOfOneOfThem() {
-        var (stack, client, _) = asked()
+    @Test mutating func theyStayForAsLongAsAResultIsMadeOfOneOfThem() {
+        asked()
         let decoder = stack.worker(.decode)
-        let other = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
+        let other = ImageRequest.loader(size: 5).with {
             $0.output.format = .webp
         }
-        stack.load(other, by: client)
-        let blocks = handOver(&stack)
-        stack.finish(stack.held(.transform)[0])
-        #expect(released(stack, of: decoder) == [])
-        stack.finish(stack.held(.transform)[0])
-        #expect(released(stack, of: decoder) == blocks)
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.load(other)
+        let blocks = handOver()
+        stack.finishFirst(.transform)
+        #expect(released(of: decoder) == [])
+        stack.finishFirst(.transform)
+        #expect(released(of: decoder) == blocks)
+        stack.end()
     }
 
-    @Test func framesOfADecodeThatWasCancelledAreReleasedAsTheyCome() {
-        var (stack, client, token) = asked()
+    @Test mutating func framesOfADecodeThatWasCancelledAreReleasedAsTheyCome() {
+        let token = asked()
         let decode = stack.held(.decode)[0]
-        stack.send(.cancel(client, token))
+        stack.cancel(token)
         let image = stack.decoded(by: decode.worker, frames: 3)
         stack.finish(decode, .decoded(image))
-        #expect(released(stack, of: decode.worker) == image.frames.map(\.reference.block))
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        #expect(released(of: decode.worker) == image.frames.map(\.reference.block))
+        stack.end()
     }
 
-    @Test func aCancelReleasesAtOnceWhatNobodyReads() {
-        var (stack, client, token) = asked()
+    @Test mutating func aCancelReleasesAtOnceWhatNobodyReads() {
+        let token = asked()
         let decoder = stack.worker(.decode)
-        let blocks = handOver(&stack)
+        let blocks = handOver()
         let transform = stack.held(.transform)[0]
-        stack.send(.cancel(client, token))
-        #expect(released(stack, of: decoder) == Array(blocks.dropFirst()))
-        stack.finish(transform, .failed(ImageError(.cancelled, "stopped")))
-        #expect(released(stack, of: decoder) == [blocks[0]])
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.cancel(token)
+        #expect(released(of: decoder) == Array(blocks.dropFirst()))
+        stack.fail(transform, .cancelled)
+        #expect(released(of: decoder) == [blocks[0]])
+        stack.end()
     }
 
-    @Test func theyAreLostWithTheirWorkerAndMadeAgain() {
-        var (stack, _, token) = asked()
+    @Test mutating func theyAreLostWithTheirWorkerAndMadeAgain() {
+        let token = asked()
         let decoder = stack.worker(.decode)
-        _ = handOver(&stack)
+        _ = handOver()
         stack.kill(decoder)
         #expect(stack.scheduler.workGraph.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
-        #expect(released(stack, of: decoder) == [])
+        #expect(released(of: decoder) == [])
         stack.hire(.decode)
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end(token)
     }
 
-    @Test func framesThatComeLateAreReleasedAtOnce() {
-        var (stack, _, _) = asked()
+    @Test mutating func framesThatComeLateAreReleasedAtOnce() {
+        asked()
         let worker = stack.worker(.decode)
         let late = stack.decoded(by: worker, frames: 3).frames
         stack.send(.outcome(worker, outcome(late)))
         let all = late.map(\.reference.block)
         #expect(stack.actions == [.release(worker, all, isPrompt: false)], "in one message")
-        let blocks = handOver(&stack)
+        let blocks = handOver()
         let used = DecodedImage.Frame(
             reference: BlockReference(
                 segment: 0, offset: 0, length: 3_600, block: blocks[1]), layout: late[0].layout)
         let more = stack.decoded(by: worker).frames
         stack.send(.outcome(worker, outcome([used] + more)))
         #expect(
-            released(stack, of: worker) == more.map(\.reference.block),
+            released(of: worker) == more.map(\.reference.block),
             "blocks in use are not released")
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end()
     }
 
     /// `references` returns all references of a result, and `with` replaces them in order.
@@ -197,88 +190,81 @@ struct FrameTests {
         },
     ]
 
-    @Test(arguments: lies) func aLieAboutOneOfThemEndsTheSessionAndNoneIsUsed(lie: Lie) {
-        var (stack, _, token) = asked()
+    @Test(arguments: lies) mutating func aLieAboutOneOfThemEndsTheSessionAndNoneIsUsed(lie: Lie) {
+        let token = asked()
         let decode = stack.held(.decode)[0]
         var image = stack.decoded(by: decode.worker, frames: 3)
         lie.change(&image.frames)
         stack.finish(decode, .decoded(image))
-        #expect(stack.expelled.map(\.0) == [decode.worker])
+        #expect(stack.gone == [decode.worker])
         #expect(stack.expelled.first?.1.code == .protocolViolation)
-        #expect(released(stack, of: decode.worker) == [], "its session ended")
+        #expect(released(of: decode.worker) == [], "its session ended")
         #expect(stack.scheduler.workGraph.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
         stack.hire(.decode)
         #expect(stack.held(.decode).map(\.job.attempt) == [2])
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end(token)
     }
 
     @Test(arguments: lies.filter(\.isForged))
-    func aLieThatComesLateEndsTheSessionToo(lie: Lie) {
-        var (stack, _, _) = asked()
+    mutating func aLieThatComesLateEndsTheSessionToo(lie: Lie) {
+        asked()
         let worker = stack.worker(.decode)
         var late = stack.decoded(by: worker, frames: 3).frames
         lie.change(&late)
         stack.send(.outcome(worker, outcome(late)))
-        #expect(stack.expelled.map(\.0) == [worker])
-        #expect(released(stack, of: worker) == [], "its session ended")
+        #expect(stack.gone == [worker])
+        #expect(released(of: worker) == [], "its session ended")
         stack.hire(.decode)
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end()
     }
 
-    @Test func whoWasAskedForOneFrameHandsOverOne() {
-        var (stack, client) = Stack.staffed()
-        stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
+    @Test mutating func whoWasAskedForOneFrameHandsOverOne() {
+        stack.load(.loader(size: 5))
         stack.finish(.fetch)
         let decoder = stack.worker(.decode)
-        _ = handOver(&stack, frames: 2)
-        #expect(stack.expelled.map(\.0) == [decoder])
+        _ = handOver(frames: 2)
+        #expect(stack.gone == [decoder])
     }
 
     // MARK: - Space
 
-    @Test(arguments: [2, 3]) func allOfThemAreWithinTheLimitOfTheJob(count: Int) {
-        var (stack, _, _) = asked { $0.workGraph.image.pixelBytesMax = 2 * 3_600 }
+    @Test(arguments: [2, 3]) mutating func allOfThemAreWithinTheLimitOfTheJob(count: Int) {
+        asked { $0.workGraph.image.pixelBytesMax = 2 * 3_600 }
         let decoder = stack.worker(.decode)
-        _ = handOver(&stack, frames: count)
+        _ = handOver(frames: count)
         #expect(stack.expelled.map(\.0) == (count == 2 ? [] : [decoder]))
     }
 
-    @Test(arguments: [1, 2]) func allOfThemCountAsOutputOfDecoders(count: Int) {
-        var (stack, client, _) = asked { $0.dispatch.outputBytesMax.decode = 3_601 }
-        _ = handOver(&stack, frames: count)
-        stack.load(.image("b", size: 5, .fromLoaderOnly), by: client)
+    @Test(arguments: [1, 2]) mutating func allOfThemCountAsOutputOfDecoders(count: Int) {
+        asked { $0.dispatch.outputBytesMax.decode = 3_601 }
+        _ = handOver(frames: count)
+        stack.load(.loader("b", size: 5))
         stack.finish(.fetch)
         #expect(stack.held(.decode).count == (count == 1 ? 1 : 0))
         stack.finish(.transform)
         #expect(stack.held(.decode).count == 1, "space came")
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end()
     }
 
     /// For an overlay, and for re-encoding by a serializer, one frame is enough.
-    @Test func onlyTheImageItselfIsAskedForSeveral() {
-        var (stack, client) = Stack.staffed { $0.workGraph.framesMax = 3 }
+    @Test mutating func onlyTheImageItselfIsAskedForSeveral() {
+        stack = Stack.staffed { $0.workGraph.framesMax = 3 }
         let overlay = Overlay(url: ImageRequest.image("b").url)
-        let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
+        let image = ImageRequest.loader(size: 5).with {
             $0.steps.append(.overlay(overlay))
             $0.context.serializer = .transcode(.png, quality: nil)
         }
-        stack.load(image, by: client)
+        stack.load(image)
         var asked: [String: Int] = [:]
         while let held = stack.allHeld.first {
-            if case .decode(let work) = held.job.work {
-                asked[purpose(of: held.job.id, stack)] = work.framesMax
-            }
+            if let work = held.work.decode { asked[purpose(of: held.job.id)] = work.framesMax }
             stack.finish(held)
         }
         #expect(asked == ["overlay": 1, "image": 3, "serializer": 1])
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    private func purpose(of decode: JobID, _ stack: Stack) -> String {
+    private func purpose(of decode: JobID) -> String {
         let workGraph = stack.scheduler.workGraph
         guard case .decode(let node) = workGraph.purposes[decode] else { return "serializer" }
         return workGraph.decodes[node].name.key.isOverlay ? "overlay" : "image"

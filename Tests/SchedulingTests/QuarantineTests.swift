@@ -4,71 +4,60 @@ import Testing
 @testable import Coordinator
 
 struct QuarantineTests {
+    private var stack = Stack.staffed()
+
     private func loader(_ size: Int, _ name: String = "a") -> ImageRequest {
-        .image(name, size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        .loader(name, size: size).discardingOriginal
     }
 
     /// A stack whose decoder has crashed `count` times with an image.
-    private func stack(decoderCrashes count: Int) -> (Stack, ClientID, Token) {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let token = stack.load(loader(5), by: client)
+    @discardableResult
+    private mutating func crashing(_ count: Int) -> Token {
+        stack = Stack.staffed()
+        let token = stack.load(loader(5))
         stack.finish(.fetch)
-        for _ in 0..<count {
-            stack.crash(stack.held(.decode)[0])
-            stack.hire(.decode)
-        }
-        return (stack, client, token)
+        for _ in 0..<count { stack.crash(.decode) }
+        return token
     }
 
-    @Test func afterOneCrashItIsTriedAgain() {
-        var (stack, _, token) = stack(decoderCrashes: 1)
+    @Test mutating func afterOneCrashItIsTriedAgain() {
+        let token = crashing(1)
         #expect(stack.held(.decode).map(\.job.attempt) == [2])
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
-    @Test func afterTwoCrashesAllWhoWaitAndTheNextAreTold() {
-        var (stack, client, token) = stack(decoderCrashes: 2)
+    @Test mutating func afterTwoCrashesAllWhoWaitAndTheNextAreTold() {
+        let token = crashing(2)
         #expect(stack.error(token) == .poisoned)
-        let next = stack.load(loader(5), by: client)
-        #expect(stack.error(next) == .poisoned)
-        let otherSize = stack.load(loader(7), by: client)
-        #expect(stack.error(otherSize) == .poisoned, "any decode of these bytes")
+        #expect(stack.refusal(of: loader(5)) == .poisoned)
+        #expect(stack.refusal(of: loader(7)) == .poisoned, "any decode of these bytes")
         #expect(stack.gets.values.reduce(0, +) == 1, "and nothing is fetched for it")
         #expect(stack.scheduler.report["quarantined"] == 1)
         #expect(stack.counters.crashes == 2)
         #expect(stack.isAtRest)
     }
 
-    @Test func otherImagesAreNotConcerned() {
-        var (stack, client, _) = stack(decoderCrashes: 2)
-        let other = stack.load(loader(5, "b"), by: client)
-        stack.finishAll()
-        #expect(stack.image(other) != nil)
-        #expect(stack.isAtRest)
+    @Test mutating func otherImagesAreNotConcerned() {
+        crashing(2)
+        let other = stack.load(loader(5, "b"))
+        stack.end(other)
     }
 
-    @Test func aSuccessBetweenMakesTheFirstCrashVoid() {
-        var (stack, client, first) = stack(decoderCrashes: 1)
+    @Test mutating func aSuccessBetweenMakesTheFirstCrashVoid() {
+        let first = crashing(1)
         stack.finishAll()
         #expect(stack.image(first) != nil)
-        let second = stack.load(loader(6), by: client)
+        let second = stack.load(loader(6))
         stack.finish(.fetch)
-        stack.crash(stack.held(.decode)[0])
-        stack.hire(.decode)
+        stack.crash(.decode)
         stack.finishAll()
         #expect(stack.image(second) != nil)
     }
 
     /// The kernel kills a process that uses too much memory, without a crash record.
     @Test(arguments: [JobStage.decode, .transform])
-    func aWorkerThatIsLostTwiceWithAJobIsEvidence(_ stage: JobStage) {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
+    mutating func aWorkerThatIsLostTwiceWithAJobIsEvidence(_ stage: JobStage) {
+        let token = stack.load(loader(5))
         if stage == .decode { stack.finish(.fetch) } else { stack.run(.fetch, .decode) }
         stack.pass(milliseconds: 250)
         stack.kill(stack.held(stage)[0].worker)
@@ -82,12 +71,9 @@ struct QuarantineTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aSuccessAfterALossMakesItVoid() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
+    @Test mutating func aSuccessAfterALossMakesItVoid() {
         for size in 5...8 {
-            let token = stack.load(loader(size), by: client)
+            let token = stack.load(loader(size))
             stack.finish(.fetch)
             stack.pass(milliseconds: 250)
             stack.kill(stack.held(.decode)[0].worker)
@@ -98,28 +84,56 @@ struct QuarantineTests {
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
-    /// The worker may have exited because it was told to drain.
-    @Test func aLossOfAWorkerThatDrainsIsNoEvidence() {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
+    /// Decoders of an image are lost in ways that are no evidence against it.
+    private mutating func expectInnocence(_ times: Int, _ lose: (inout Stack, Stack.Held) -> Void) {
+        let token = stack.load(loader(5))
         stack.finish(.fetch)
-        for _ in 0..<4 {
-            let worker = stack.held(.decode)[0].worker
-            stack.pass(milliseconds: 250)
-            stack.send(.workerDraining(worker))
-            stack.kill(worker)
+        for _ in 0..<times {
+            lose(&stack, stack.held(.decode)[0])
             stack.hire(.decode)
         }
         stack.finishAll()
         #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.report["quarantined"] == 0)
+    }
+
+    /// The worker may have exited because it was told to drain.
+    @Test mutating func aLossOfAWorkerThatDrainsIsNoEvidence() {
+        expectInnocence(4) { stack, held in
+            stack.pass(milliseconds: 250)
+            stack.send(.workerDraining(held.worker))
+            stack.kill(held.worker)
+        }
+    }
+
+    /// It can't have run out of memory that fast, so something else killed it.
+    @Test mutating func aLossWithinAMomentIsNoEvidence() {
+        expectInnocence(9) { stack, held in
+            stack.pass(milliseconds: 249)
+            stack.kill(held.worker)
+        }
+    }
+
+    @Test(arguments: [(0, 9), (1, 0), (7, 7)] as [(UInt64, UInt32)])
+    mutating func aRecordOfAnotherJobOrAttemptIsNoEvidence(job: UInt64, attempt: UInt32) {
+        expectInnocence(3) { stack, held in
+            stack.kill(
+                held.worker,
+                crash: CrashRecord(
+                    job: JobID(held.job.id.value + job), attempt: held.job.attempt + attempt,
+                    signal: 11))
+        }
+    }
+
+    /// The producer may have truncated the file under the reader.
+    @Test mutating func aBusErrorIsNoEvidence() {
+        expectInnocence(4) { $0.crash($1, .signal(7)) }
     }
 
     /// The worker was told to stop the job, which may be why it exited.
-    @Test func aLossOfAWorkerThatWasToldToStopIsNoEvidence() {
-        var stack = Stack { $0.dispatch.jobMilliseconds.decode = 1_000 }
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
+    @Test mutating func aLossOfAWorkerThatWasToldToStopIsNoEvidence() {
+        stack = Stack.staffed { $0.dispatch.jobMilliseconds.decode = 1_000 }
+        let token = stack.load(loader(5))
         stack.finish(.fetch)
         for attempt in 1...4 as ClosedRange<UInt32> {
             #expect(stack.held(.decode).map(\.job.attempt) == [attempt])
@@ -134,29 +148,11 @@ struct QuarantineTests {
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
-    /// It can't have run out of memory that fast, so something else killed it.
-    @Test func aLossWithinAMomentIsNoEvidence() {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
-        stack.finish(.fetch)
-        for _ in 0..<9 {
-            stack.pass(milliseconds: 249)
-            stack.kill(stack.held(.decode)[0].worker)
-            stack.hire(.decode)
-        }
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.scheduler.report["quarantined"] == 0)
-    }
-
-    @Test func aJobThatLostItsWorkerGoesBehindAllThatWait() {
-        var stack = Stack()
-        stack.hire(.download, credit: 3)
+    @Test mutating func aJobThatLostItsWorkerGoesBehindAllThatWait() {
+        stack = Stack(.download, credit: 3)
         stack.hire(.transform)
         let decoder = stack.hire(.decode)
-        let client = stack.connect()
-        for name in ["a", "b", "c"] { stack.load(loader(5, name), by: client) }
+        for name in ["a", "b", "c"] { stack.load(loader(5, name)) }
         for held in stack.held(.fetch) { stack.finish(held, stack.success(held)) }
         let first = stack.held(.decode)[0].job.id
         stack.pass(milliseconds: 250)
@@ -171,10 +167,8 @@ struct QuarantineTests {
     }
 
     @Test(arguments: [CrashRecord.Cause.stoodStill, .didNotStop])
-    func whatHangsItsWorkersIsHeldAgainstItLikeACrash(_ cause: CrashRecord.Cause) {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
+    mutating func whatHangsItsWorkersIsHeldAgainstItLikeACrash(_ cause: CrashRecord.Cause) {
+        let token = stack.load(loader(5))
         for _ in 0..<2 {
             let held = stack.held(.fetch)[0]
             stack.kill(
@@ -187,152 +181,94 @@ struct QuarantineTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aRecordOfAnotherJobOrAttemptIsNoEvidence() {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
-        stack.finish(.fetch)
-        for lie in [(0, 9), (1, 0), (7, 7)] as [(UInt64, UInt32)] {
-            let held = stack.held(.decode)[0]
-            stack.kill(
-                held.worker,
-                crash: CrashRecord(
-                    job: JobID(held.job.id.value + lie.0), attempt: held.job.attempt + lie.1,
-                    signal: 11))
-            stack.hire(.decode)
-        }
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-    }
-
-    /// The producer may have truncated the file under the reader.
-    @Test func aBusErrorIsNoEvidence() {
-        var stack = Stack()
-        stack.hireAll()
-        let token = stack.load(loader(5), by: stack.connect())
-        stack.finish(.fetch)
-        for _ in 0..<4 {
-            stack.crash(stack.held(.decode)[0], signal: 7)
-            stack.hire(.decode)
-        }
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-    }
-
-    @Test func aTransformIsSuspectedWithItsStepsOnly() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let token = stack.load(loader(5), by: client)
+    @Test mutating func aTransformIsSuspectedWithItsStepsOnly() {
+        let token = stack.load(loader(5))
         stack.run(.fetch, .decode)
-        for _ in 0..<2 {
-            stack.crash(stack.held(.transform)[0])
-            stack.hire(.transform)
-        }
+        for _ in 0..<2 { stack.crash(.transform) }
         #expect(stack.error(token) == .poisoned)
-        let other = stack.load(loader(6), by: client)
-        stack.finishAll()
-        #expect(stack.image(other) != nil)
-        #expect(stack.isAtRest)
+        let other = stack.load(loader(6))
+        stack.end(other)
     }
 
-    @Test func itIsForgottenAfterAWhile() {
-        var (stack, client, _) = stack(decoderCrashes: 2)
+    @Test mutating func itIsForgottenAfterAWhile() {
+        crashing(2)
         stack.pass(milliseconds: 661_000)
-        let token = stack.load(loader(5), by: client)
+        let token = stack.load(loader(5))
         stack.finishAll()
         #expect(stack.image(token) != nil)
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
-    @Test func operatorsListItAndTakeItOff() {
-        var (stack, client, _) = stack(decoderCrashes: 2)
-        stack.send(.failureCache(client, .list(after: 0)))
+    @Test mutating func operatorsListItAndTakeItOff() {
+        crashing(2)
+        stack.ask(.list(after: 0))
         let entry = stack.reports.last?.entries.first
         #expect(entry?.url == "http://example.org/a.jpg")
         #expect(entry?.operation == "decode")
         #expect(entry?.reason == .poisoned)
         #expect((540_000...660_000).contains(entry?.expiresInMilliseconds ?? 0))
-        stack.send(.failureCache(client, .list(after: entry?.number ?? 0)))
+        stack.ask(.list(after: entry?.number ?? 0))
         #expect(stack.reports.last == FailureCacheReport())
-        stack.send(.failureCache(client, .remove(url: "http://example.org/b.jpg")))
+        stack.ask(.remove(url: "http://example.org/b.jpg"))
         #expect(stack.reports.last?.removed == 0)
-        stack.send(.failureCache(client, .remove(url: "http://example.org/a.jpg")))
+        stack.ask(.remove(url: "http://example.org/a.jpg"))
         #expect(stack.reports.last?.removed == 1)
-        let token = stack.load(loader(5), by: client)
+        let token = stack.load(loader(5))
         stack.finishAll()
         #expect(stack.image(token) != nil)
     }
 
     // MARK: - Drawings
 
-    /// Fetches a drawing for a load.
-    private func fetchDrawing(in stack: inout Stack) {
-        let held = stack.held(.fetch)[0]
-        guard case .fetched(var body) = stack.success(held) else { return }
-        body.format = .svg
-        stack.finish(held, .fetched(body))
-    }
-
     /// Loads a drawing in a size; its decoder crashes that many times.
-    private func crashDrawing(
-        _ size: Int, times: Int, in stack: inout Stack, by client: ClientID
-    ) -> Token {
-        let token = stack.load(loader(size), by: client)
-        fetchDrawing(in: &stack)
-        for _ in 0..<times {
-            stack.crash(stack.held(.decode)[0])
-            stack.hire(.decode)
-        }
+    private mutating func crashDrawing(_ size: Int, times: Int) -> Token {
+        let token = stack.load(loader(size))
+        stack.fetch { $0.format = .svg }
+        for _ in 0..<times { stack.crash(.decode) }
         return token
     }
 
-    @Test func twoPoisonedSizesPoisonTheDrawing() {
-        var (stack, client) = Stack.staffed()
-        let first = crashDrawing(5, times: 2, in: &stack, by: client)
+    @Test mutating func twoPoisonedSizesPoisonTheDrawing() {
+        let first = crashDrawing(5, times: 2)
         #expect(stack.error(first) == .poisoned)
-        let otherSize = stack.load(loader(6), by: client)
-        fetchDrawing(in: &stack)
+        let otherSize = stack.load(loader(6))
+        stack.fetch { $0.format = .svg }
         stack.finishAll()
         #expect(stack.image(otherSize) != nil, "one size proves nothing about the others")
-        let second = crashDrawing(7, times: 2, in: &stack, by: client)
+        let second = crashDrawing(7, times: 2)
         #expect(stack.error(second) == .poisoned)
-        let third = stack.load(loader(8), by: client)
-        #expect(stack.error(third) == .poisoned, "a success in another size doesn't void it")
+        #expect(
+            stack.refusal(of: loader(8)) == .poisoned, "a success in another size doesn't void it")
         #expect(stack.counters.crashes == 4)
         #expect(stack.isAtRest)
     }
 
     /// A client that disconnects after the first crash must not evade the count.
-    @Test func sizesThatCrashOnceEachPoisonTheDrawing() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func sizesThatCrashOnceEachPoisonTheDrawing() {
         for size in 5..<9 {
-            let token = crashDrawing(size, times: 1, in: &stack, by: client)
+            let token = crashDrawing(size, times: 1)
             if size == 8 { break }
-            stack.send(.cancel(client, token))
+            stack.cancel(token)
             stack.finishAll()
         }
-        let next = stack.load(loader(9), by: client)
-        #expect(stack.error(next) == .poisoned)
+        #expect(stack.refusal(of: loader(9)) == .poisoned)
     }
 
-    @Test func aSuccessMakesTheCrashesOfItsOwnSizeVoid() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func aSuccessMakesTheCrashesOfItsOwnSizeVoid() {
         for size in 5..<10 {
-            let token = crashDrawing(size, times: 1, in: &stack, by: client)
+            let token = crashDrawing(size, times: 1)
             stack.finishAll()
             #expect(stack.image(token) != nil, "size \(size)")
         }
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
-    @Test func operatorsForgiveADrawingWithAllItsSizes() {
-        var (stack, client) = Stack.staffed()
-        for size in [5, 7] { _ = crashDrawing(size, times: 2, in: &stack, by: client) }
-        stack.send(.failureCache(client, .remove(url: "http://example.org/a.jpg")))
+    @Test mutating func operatorsForgiveADrawingWithAllItsSizes() {
+        for size in [5, 7] { _ = crashDrawing(size, times: 2) }
+        stack.ask(.remove(url: "http://example.org/a.jpg"))
         #expect(stack.reports.last?.removed == 3)
-        let token = stack.load(loader(8), by: client)
-        fetchDrawing(in: &stack)
+        let token = stack.load(loader(8))
+        stack.fetch { $0.format = .svg }
         stack.finishAll()
         #expect(stack.image(token) != nil)
     }
@@ -341,11 +277,9 @@ struct QuarantineTests {
 
     /// Loads an image whose decoder works until the load's timeout of `held` milliseconds, and,
     /// when canceled, exits with its process or stops by itself.
-    private func overrun(
-        _ size: Int, after held: Int, endsProcess: Bool, in stack: inout Stack, by client: ClientID
-    ) -> Token {
+    private mutating func overrun(_ size: Int, after held: Int, endsProcess: Bool) -> Token {
         let load = loader(size).with { $0.timeoutMilliseconds = held }
-        let token = stack.load(load, by: client)
+        let token = stack.load(load)
         if !stack.held(.fetch).isEmpty { stack.finish(.fetch) }
         guard let job = stack.held(.decode).first else { return token }
         stack.pass(milliseconds: held)
@@ -356,58 +290,51 @@ struct QuarantineTests {
             stack.kill(job.worker, crash: record)
             stack.hire(.decode)
         } else {
-            stack.finish(job, .failed(ImageError(.cancelled, "stopped")))
+            stack.fail(job, .cancelled)
         }
         return token
     }
 
     @Test(arguments: [true, false])
-    func whatTakesAllItsTimeFourTimesIsPoisoned(_ endsProcess: Bool) {
-        var (stack, client) = Stack.staffed()
+    mutating func whatTakesAllItsTimeFourTimesIsPoisoned(_ endsProcess: Bool) {
         for size in 5..<9 {
-            let token = overrun(
-                size, after: 1_000, endsProcess: endsProcess, in: &stack, by: client)
+            let token = overrun(size, after: 1_000, endsProcess: endsProcess)
             #expect(stack.error(token) == .deadlineExceeded)
         }
-        let next = stack.load(loader(9), by: client)
-        #expect(stack.error(next) == .poisoned)
+        #expect(stack.refusal(of: loader(9)) == .poisoned)
         #expect(stack.counters.crashes == 0)
         #expect(stack.isAtRest)
     }
 
     @Test(arguments: [true, false])
-    func aShortTimeIsNoEvidence(_ endsProcess: Bool) {
-        var (stack, client) = Stack.staffed()
-        for size in 5..<15 {
-            _ = overrun(size, after: 400, endsProcess: endsProcess, in: &stack, by: client)
-        }
+    mutating func aShortTimeIsNoEvidence(_ endsProcess: Bool) {
+        for size in 5..<15 { _ = overrun(size, after: 400, endsProcess: endsProcess) }
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
     /// An early cancel is not evidence against the image, as long as its decoder stops.
-    @Test func aCancelThatIsHeededIsNoEvidence() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func aCancelThatIsHeededIsNoEvidence() {
         for size in 5..<15 {
-            let token = stack.load(loader(size), by: client)
+            let token = stack.load(loader(size))
             stack.finish(.fetch)
             stack.pass(milliseconds: 5_000)
             let job = stack.held(.decode)[0]
-            stack.send(.cancel(client, token))
-            stack.finish(job, .failed(ImageError(.cancelled, "stopped")))
+            stack.cancel(token)
+            stack.fail(job, .cancelled)
         }
         #expect(stack.scheduler.report["quarantined"] == 0)
     }
 
-    @Test func aHeaderSaysNothingOfThePixels() {
-        var (stack, client, first) = stack(decoderCrashes: 1)
-        stack.send(.cancel(client, first))
+    @Test mutating func aHeaderSaysNothingOfThePixels() {
+        let first = crashing(1)
+        stack.cancel(first)
         stack.finishAll()
-        var header = ImageRequest.image("a", size: nil, .fromLoaderOnly)
+        var header = ImageRequest.loader()
         header.infoOnly = true
-        let info = stack.load(header, by: client)
+        let info = stack.load(header)
         stack.finishAll()
         #expect(stack.image(info) != nil)
-        let second = stack.load(loader(6), by: client)
+        let second = stack.load(loader(6))
         stack.finish(.fetch)
         stack.crash(stack.held(.decode)[0])
         #expect(stack.error(second) == .poisoned)
@@ -429,9 +356,9 @@ struct QuarantineTests {
         #expect(quarantine.count(at: now) == 2)
     }
 
-    @Test func aReportHoldsAsManyEntriesAsAMessageMay() {
-        var stack = Stack()
-        let client = stack.connect()
+    @Test mutating func aReportHoldsAsManyEntriesAsAMessageMay() {
+        stack = Stack()
+        stack.connect()
         for number in 0..<20 {
             let path = String(repeating: "x", count: 7_990) + "\(10 + number)"
             let suspect = Suspect.fetch(SourceKey(ImageRequest(url: "http://h/\(path)")))
@@ -440,7 +367,7 @@ struct QuarantineTests {
         }
         var (listed, after): (Int, UInt64) = (0, 0)
         while listed < 20 {
-            stack.send(.failureCache(client, .list(after: after)))
+            stack.ask(.list(after: after))
             guard let page = stack.reports.last, let last = page.entries.last else { break }
             #expect(page.entries.count == min(6, 20 - listed))
             #expect(page.hasMore == (listed + page.entries.count < 20))
@@ -455,5 +382,121 @@ extension Scheduler {
     fileprivate func accuse(_ suspect: Suspect, at now: Instant) {
         _ = workGraph.dispatcher.quarantine.accuse(
             suspect, .crash, at: now, numbers: &workGraph.dispatcher.lastDenial)
+    }
+}
+
+/// How much evidence quarantines a suspect, and what voids it: an early success, time, or an
+/// operator. After each of them the count restarts at zero.
+@Suite struct EvidenceTests {
+    private static let source = SourceKey(ImageRequest(url: "http://h/a.png"))
+    private let suspect = Suspect.decode(EvidenceTests.source)
+    private let start = Instant(nanoseconds: 1_000_000)
+
+    /// A quarantine, and the numbers of its entries.
+    private struct Court {
+        var quarantine: Quarantine
+        var numbers: UInt64 = 0
+
+        init(entriesMax: Int = 64) {
+            quarantine = Quarantine(entriesMax: entriesMax, milliseconds: 1_000)
+        }
+
+        /// Adds evidence. Returns whether the suspect is now quarantined.
+        @discardableResult
+        mutating func accuse(_ suspect: Suspect, _ evidence: Evidence, at now: Instant) -> Bool {
+            quarantine.accuse(suspect, evidence, at: now, numbers: &numbers)
+        }
+    }
+
+    private static let verdicts: [([Evidence], Bool)] = [
+        ([.crash], false), ([.crash, .crash], true), ([.loss, .loss], true),
+        ([.crash, .loss], true), ([.crash, .overrun], false),
+        ([.overrun, .crash, .overrun], true),
+        ([.overrun, .overrun, .overrun], false), ([.overrun, .overrun, .overrun, .overrun], true),
+    ]
+
+    @Test(arguments: verdicts.indices) func twoCrashesOrFourOverrunsAreEnough(index: Int) {
+        let (evidence, isEnough) = Self.verdicts[index]
+        var court = Court()
+        for one in evidence.dropLast() {
+            let isHeld = court.accuse(suspect, one, at: start)
+            #expect(!isHeld)
+        }
+        for one in evidence.suffix(1) {
+            let isHeld = court.accuse(suspect, one, at: start)
+            #expect(isHeld == isEnough)
+        }
+        #expect(court.quarantine.holds(suspect, at: start) == isEnough)
+        #expect(court.quarantine.count(at: start) == (isEnough ? 1 : 0))
+    }
+
+    @Test func aSuccessMakesWhatIsNotEnoughVoid() {
+        var court = Court()
+        court.accuse(suspect, .crash, at: start)
+        court.accuse(suspect, .overrun, at: start)
+        court.quarantine.acquit(suspect, at: start)
+        #expect(court.quarantine.isEmpty)
+        let isHeld = court.accuse(suspect, .crash, at: start)
+        #expect(!isHeld, "it counts from nothing")
+    }
+
+    @Test func aSuccessMakesAQuarantineNotVoid() {
+        var court = Court()
+        for _ in 0..<2 { court.accuse(suspect, .crash, at: start) }
+        court.quarantine.acquit(suspect, at: start)
+        #expect(court.quarantine.holds(suspect, at: start))
+    }
+
+    /// Within ten percent, counted from the latest evidence.
+    @Test func evidenceIsForgottenAfterItsTime() {
+        var court = Court()
+        court.accuse(suspect, .crash, at: start)
+        let second = start.adding(milliseconds: 899)
+        let isHeld = court.accuse(suspect, .crash, at: second)
+        #expect(isHeld)
+        #expect(court.quarantine.holds(suspect, at: second.adding(milliseconds: 899)))
+        let late = second.adding(milliseconds: 1_101)
+        #expect(!court.quarantine.holds(suspect, at: late))
+        #expect(court.quarantine.count(at: late) == 0)
+        let isHeldAgain = court.accuse(suspect, .crash, at: late)
+        #expect(!isHeldAgain, "it counts from nothing")
+    }
+
+    @Test(arguments: [nil, "http://h/a.png"] as [String?])
+    func anOperatorForgivesAllThatCounted(url: String?) {
+        var court = Court()
+        for _ in 0..<2 { court.accuse(suspect, .crash, at: start) }
+        let count = court.quarantine.remove(url, at: start)
+        #expect(count == 1)
+        #expect(court.quarantine.isEmpty)
+        let isHeld = court.accuse(suspect, .crash, at: start)
+        #expect(!isHeld)
+    }
+
+    /// A drawing is quarantined by the evidence of four sizes; a success voids only the evidence of
+    /// its own size.
+    @Test func aSuccessTakesBackWhatItsSizeCountedAgainstTheDrawing() {
+        func drawing(_ pixels: Int) -> Suspect { .drawing(Self.source, .area(pixels)) }
+        var court = Court()
+        for pixels in 1...3 { court.accuse(drawing(pixels), .crash, at: start) }
+        court.quarantine.acquit(drawing(3), at: start)
+        court.accuse(drawing(4), .crash, at: start)
+        #expect(!court.quarantine.holds(drawing(9), at: start))
+        court.accuse(drawing(5), .crash, at: start)
+        #expect(court.quarantine.holds(drawing(9), at: start))
+        #expect(court.quarantine.holds(.drawings(Self.source), at: start))
+    }
+
+    /// As many suspects as permitted are all remembered; one more evicts the oldest.
+    @Test(arguments: [3, 4]) func theOldestSuspectMakesRoomBeyondTheLimit(count: Int) {
+        func suspect(_ number: Int) -> Suspect {
+            .decode(SourceKey(ImageRequest(url: "http://h/\(number).png")))
+        }
+        var court = Court(entriesMax: 3)
+        for number in 1...count { court.accuse(suspect(number), .crash, at: start) }
+        #expect(court.quarantine.suspects(suspect(1), at: start) == (count == 3))
+        #expect(court.quarantine.suspects(suspect(2), at: start))
+        let isHeld = court.accuse(suspect(count), .crash, at: start)
+        #expect(isHeld)
     }
 }

@@ -4,75 +4,66 @@ import Testing
 @testable import Coordinator
 
 struct SpaceTests {
+    private var stack = Stack.staffed()
+
     private func loader(_ name: String) -> ImageRequest {
-        .image(name, size: 5, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
+        .loader(name, size: 5).discardingOriginal
     }
 
     /// Two decoded images, of which the second found no space, and a block that is in use.
-    private func stackWithAParkedDecode() -> (Stack, Token) {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(loader("a"), by: client)
+    @discardableResult
+    private mutating func stackWithAParkedDecode() -> Token {
+        stack = Stack.staffed()
+        stack.load(loader("a"))
         stack.run(.fetch, .decode)
-        let token = stack.load(loader("b"), by: client)
+        let token = stack.load(loader("b"))
         stack.finish(.fetch)
         stack.fail(.decode, .arenaFull)
-        return (stack, token)
+        return token
     }
 
-    @Test func aJobWithoutSpaceTriesAgainAfterARelease() {
-        var (stack, token) = stackWithAParkedDecode()
+    @Test mutating func aJobWithoutSpaceTriesAgainAfterARelease() {
+        let token = stackWithAParkedDecode()
         #expect(stack.held(.decode).isEmpty)
         #expect(stack.scheduler.dispatcher.waiting(in: .decode).jobs == 1)
         stack.finish(.transform)
         #expect(stack.held(.decode).map(\.job.attempt) == [2], "the pixels of the first are free")
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
-    @Test func aJobWithoutSpaceTriesAgainAfterATenthOfASecond() {
-        var (stack, token) = stackWithAParkedDecode()
+    @Test mutating func aJobWithoutSpaceTriesAgainAfterATenthOfASecond() {
+        let token = stackWithAParkedDecode()
         #expect(stack.scheduler.nextDeadline == stack.now.adding(milliseconds: 100))
         stack.pass(milliseconds: 99)
         #expect(stack.held(.decode).isEmpty)
         stack.pass(milliseconds: 1)
         #expect(stack.held(.decode).count == 1)
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
     /// The producer learns of released blocks with a delay: meanwhile a job of another worker in
     /// the pool finds no space, although no releasable block is in use.
-    @Test func aJobThatFindsNoSpaceJustAfterAReleaseWaits() {
-        var stack = Stack()
-        stack.hireAll(credit: 1)
-        let client = stack.connect()
-        stack.load(loader("a"), by: client)
-        stack.run(.fetch, .decode)
-        stack.finish(.transform)
-        let token = stack.load(loader("b"), by: client)
+    @Test mutating func aJobThatFindsNoSpaceJustAfterAReleaseWaits() {
+        stack = Stack.staffed(credit: 1)
+        stack.load(loader("a"))
+        stack.run(.fetch, .decode, .transform)
+        let token = stack.load(loader("b"))
         stack.finish(.fetch)
         stack.fail(.decode, .arenaFull)
         #expect(stack.error(token) == nil)
         stack.pass(milliseconds: 100)
         stack.fail(.decode, .arenaFull)
         #expect(stack.error(token) == .busy, "nothing became free for a while")
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
     /// A job that arrives while a budget is used up waits for the next released output, without
     /// then starting as many jobs as the workers could take.
-    @Test func ofABudgetThatIsUsedUpNoMoreIsGivenOutThanIsReleased() {
-        var stack = Stack { $0.dispatch.outputBytesMax.download = 20_000 }
-        stack.hire(.cache)
+    @Test mutating func ofABudgetThatIsUsedUpNoMoreIsGivenOutThanIsReleased() {
+        stack = Stack(.cache) { $0.dispatch.outputBytesMax.download = 20_000 }
         stack.hire(.download, credit: 256)
         stack.hire(.decode, credit: 1)
-        let client = stack.connect()
-        for number in 0..<200 { stack.load(loader("a\(number)"), by: client) }
+        for number in 0..<200 { stack.load(loader("a\(number)")) }
         // Sizes are unknown at first: the first assignments are limited by the host's share only.
         func finishFetches() {
             while let held = stack.held(.fetch).first {
@@ -83,7 +74,7 @@ struct SpaceTests {
         var most = 0
         for _ in 0..<80 {
             let decode = stack.held(.decode)[0]
-            stack.finish(decode, .failed(ImageError(.unsupportedFormat, "as told")))
+            stack.fail(decode, .unsupportedFormat)
             most = max(most, stack.held(.fetch).count)
             finishFetches()
         }
@@ -93,59 +84,46 @@ struct SpaceTests {
 
     /// Transfers that do not end, each expected to be as large as the budget, judging by earlier
     /// ones.
-    @Test func whatIsUnderWayKeepsOthersFromHalfOfABudgetAtMost() {
-        var stack = Stack { $0.dispatch.outputBytesMax.download = 20_000 }
-        stack.hire(.cache)
+    @Test mutating func whatIsUnderWayKeepsOthersFromHalfOfABudgetAtMost() {
+        stack = Stack(.cache) { $0.dispatch.outputBytesMax.download = 20_000 }
         stack.hire(.download, credit: 256)
         stack.hire(.decode, credit: 1)
-        let client = stack.connect()
-        stack.load(loader("large"), by: client)
+        stack.load(loader("large"))
         let large = stack.held(.fetch)[0]
         stack.finish(large, stack.success(large, length: 15_000))
-        stack.finish(
-            stack.held(.decode)[0], .failed(ImageError(.unsupportedFormat, "as told")))
-        for number in 0..<30 { stack.load(loader("a\(number)"), by: client) }
+        stack.fail(stack.held(.decode)[0], .unsupportedFormat)
+        for number in 0..<30 { stack.load(loader("a\(number)")) }
         #expect(stack.held(.fetch).count == 30)
         #expect(stack.faults == [])
     }
 
-    @Test func largeBlocksAreReleasedAtOnce() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
+    @Test mutating func largeBlocksAreReleasedAtOnce() {
         for (length, isPrompt) in [(UInt64(4) << 20, true), (4 << 20 - 1, false)] {
-            stack.load(loader("b\(length)"), by: client)
+            stack.load(loader("b\(length)"))
             let fetch = stack.held(.fetch)[0]
             let body = stack.block(of: fetch.worker, length: length)
             stack.finish(
                 fetch, .fetched(FetchedBody(reference: body, httpStatus: 200, effectiveURL: "")))
             stack.finish(.decode)
-            let release = SchedulerAction.release(
-                fetch.worker, [body.block], isPrompt: isPrompt)
+            let release = SchedulerAction.release(fetch.worker, [body.block], isPrompt: isPrompt)
             #expect(stack.actions.contains(release))
             stack.finishAll()
         }
         #expect(stack.isAtRest)
     }
 
-    @Test func aReleaseOfAnotherKindOfWorkerIsNoSpace() {
-        var (stack, _) = stackWithAParkedDecode()
-        let client = stack.connect()
-        stack.load(loader("c"), by: client)
-        let fetch = stack.held(.fetch)[0]
-        stack.finish(fetch)
+    @Test mutating func aReleaseOfAnotherKindOfWorkerIsNoSpace() {
+        stackWithAParkedDecode()
+        stack.load(loader("c"), by: stack.connect())
+        stack.run(.fetch)
         stack.fail(.decode, .badImageData)
         #expect(stack.held(.decode).isEmpty)
         stack.pass(milliseconds: 100)
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func withNothingThatCouldBecomeFreeTheRequestIsBusyAtOnce() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let token = stack.load(loader("a"), by: client)
+    @Test mutating func withNothingThatCouldBecomeFreeTheRequestIsBusyAtOnce() {
+        let token = stack.load(loader("a"))
         stack.finish(.fetch)
         stack.fail(.decode, .arenaFull)
         #expect(stack.error(token) == .busy)
@@ -153,64 +131,48 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aParkedJobEndsWithTheDeadlineOfItsRequest() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        stack.load(loader("a"), by: client)
+    @Test mutating func aParkedJobEndsWithTheDeadlineOfItsRequest() {
+        stack.load(loader("a"))
         stack.run(.fetch, .decode)
-        let token = stack.load(loader("b").with { $0.timeoutMilliseconds = 30 }, by: client)
+        let token = stack.load(loader("b").within(milliseconds: 30))
         stack.finish(.fetch)
         stack.fail(.decode, .arenaFull)
         stack.pass(milliseconds: 30)
         #expect(stack.error(token) == .deadlineExceeded)
-        stack.finishAll()
-        #expect(stack.isAtRest)
+        stack.end()
     }
 
-    @Test func anOriginalWithoutSpaceIsNotStored() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
+    @Test mutating func anOriginalWithoutSpaceIsNotStored() {
+        let token = stack.load(.loader(size: 5))
         stack.run(.fetch, .decode)
         stack.fail(.store, .arenaFull)
         #expect(stack.scheduler.dispatcher.waiting(in: .store).jobs == 0)
-        stack.finishAll()
-        #expect(stack.image(token) != nil)
-        #expect(stack.isAtRest)
+        stack.end(token)
     }
 
-    @Test func aFullCacheIsBusyUnlessClientsCanLetGoOfSomething() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
-        let poor = stack.load(loader("a"), by: client)
+    @Test mutating func aFullCacheIsBusyUnlessClientsCanLetGoOfSomething() {
+        let poor = stack.load(loader("a"))
         stack.run(.fetch, .decode, .transform)
         stack.fail(.store, .arenaFull)
         #expect(stack.error(poor) == .busy)
 
         let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
-        stack.load(.image("big"), by: client)
+        stack.load(.image("big"))
         stack.evict(block)
-        let rich = stack.load(loader("b"), by: client)
+        let rich = stack.load(loader("b"))
         stack.run(.fetch, .decode, .transform)
         stack.fail(.store, .arenaFull)
         #expect(stack.reply(rich) == nil)
-        stack.release(0, by: client)
+        stack.release(0)
         stack.finish(.store)
-        #expect(stack.image(rich) != nil)
-        #expect(stack.isAtRest)
+        stack.expectRest([rich])
     }
 
-    @Test func aDeliveryThatNobodyWaitsForDoesNotWaitForSpace() {
-        var stack = Stack()
-        stack.hireAll()
-        let client = stack.connect()
+    @Test mutating func aDeliveryThatNobodyWaitsForDoesNotWaitForSpace() {
         let block = stack.publish("http://example.org/big.jpg", length: 1 << 20).block
-        stack.load(.image("big"), by: client)
+        stack.load(.image("big"))
         stack.evict(block)
-        let late = stack.load(loader("b").with { $0.timeoutMilliseconds = 1_000 }, by: client)
+        let late = stack.load(loader("b").within(milliseconds: 1_000))
         stack.run(.fetch, .decode, .transform)
         stack.fail(.store, .arenaFull)
         #expect(
@@ -219,22 +181,21 @@ struct SpaceTests {
         #expect(stack.error(late) == .deadlineExceeded)
         #expect(stack.scheduler.dispatcher.waiting(in: .store).jobs == 0)
         #expect(stack.scheduler.dispatcher.liveBytes(of: .transform) == 0)
-        #expect(stack.scheduler.audit() == [] && stack.faults == [])
+        #expect(stack.isSound)
     }
 
-    @Test func aStageWithTooMuchUnusedOutputStartsNothingNew() {
-        var stack = Stack { $0.dispatch.outputBytesMax.download = 1_500 }
+    @Test mutating func aStageWithTooMuchUnusedOutputStartsNothingNew() {
+        stack = Stack { $0.dispatch.outputBytesMax.download = 1_500 }
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
-        let client = stack.connect()
-        let tokens = (0..<4).map { stack.load(loader("p\($0)"), by: client) }
+        let tokens = (0..<4).map { stack.load(loader("p\($0)")) }
         // Three are in flight, as many as one client gets of four slots.
         #expect(stack.held(.fetch).count == 3)
-        stack.finish(stack.held(.fetch)[0])
+        stack.finishFirst(.fetch)
         #expect(stack.held(.fetch).count == 2, "with those in flight, 1,000 bytes are too much")
-        stack.finish(stack.held(.fetch)[0])
-        let late = stack.load(loader("late"), by: client)
+        stack.finishFirst(.fetch)
+        let late = stack.load(loader("late"))
         #expect(stack.held(.fetch).count == 1)
-        stack.finish(stack.held(.fetch)[0])
+        stack.finishFirst(.fetch)
         #expect(stack.held(.fetch).isEmpty, "above the budget nothing starts")
         stack.hire(.decode, credit: 1)
         stack.finishAll()
@@ -243,13 +204,12 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aClientThatKeepsTooMuchGetsTheRestToCopy() {
-        var stack = Stack { $0.unreleasedBytesPerClientMax = 5 << 20 }
-        stack.hireAll()
-        let (client, other) = (stack.connect(), stack.connect())
+    @Test mutating func aClientThatKeepsTooMuchGetsTheRestToCopy() {
+        stack = Stack.staffed { $0.unreleasedBytesPerClientMax = 5 << 20 }
+        let (client, other) = (stack.client, stack.connect())
         let url = "http://example.org/a.jpg"
         let block = stack.publish(url, length: 2 << 20).block
-        let image = ImageRequest.image("a")
+        let image = ImageRequest.image()
         let kept = (0..<2).map { _ in stack.load(image, by: client) }
         let copied = stack.load(image, by: client)
         #expect(kept.allSatisfy { stack.image($0)?.mustCopy == false })
@@ -265,29 +225,147 @@ struct SpaceTests {
         #expect(stack.actions.contains(.release(stack.worker(.cache), [block], isPrompt: true)))
     }
 
-    @Test func allClientsTogetherKeepNoMoreThanIsAllowed() {
-        var stack = Stack { $0.unreleasedBytesMax = 3 << 20 }
-        stack.hireAll()
+    @Test mutating func allClientsTogetherKeepNoMoreThanIsAllowed() {
+        stack = Stack.staffed { $0.unreleasedBytesMax = 3 << 20 }
         let url = "http://example.org/a.jpg"
         stack.publish(url, length: 2 << 20)
-        let first = stack.load(.image("a"), by: stack.connect())
-        let second = stack.load(.image("a"), by: stack.connect())
+        let first = stack.load(.image(), by: stack.connect())
+        let second = stack.load(.image(), by: stack.connect())
         #expect(stack.image(first)?.mustCopy == false)
         #expect(stack.image(second)?.mustCopy == true)
     }
 
-    @Test func whatAClientKeptCountsUntilItLeaves() {
-        var stack = Stack { $0.unreleasedBytesMax = 3 << 20 }
-        stack.hireAll()
+    @Test mutating func whatAClientKeptCountsUntilItLeaves() {
+        stack = Stack.staffed { $0.unreleasedBytesMax = 3 << 20 }
         stack.publish("http://example.org/a.jpg", length: 2 << 20)
-        let (first, second) = (stack.connect(), stack.connect())
-        let kept = stack.load(.image("a"), by: first)
-        let copied = stack.load(.image("a"), by: second)
+        let (first, second) = (stack.client, stack.connect())
+        let kept = stack.load(.image(), by: first)
+        let copied = stack.load(.image(), by: second)
         #expect(stack.image(kept)?.mustCopy == false)
         #expect(stack.image(copied)?.mustCopy == true)
         stack.disconnect(first)
-        let again = stack.load(.image("a"), by: second)
+        let again = stack.load(.image(), by: second)
         #expect(stack.image(again)?.mustCopy == false)
         #expect(stack.faults == [])
+    }
+}
+
+struct ResultBlockTests {
+    private var stack = Stack.staffed()
+    private let key = "http://example.org/a.jpg"
+    private let large: UInt64 = 1 << 20
+
+    @Test mutating func aLargeBlockThatIsReadGoesBackAfterItsLastReader() {
+        let (first, second) = (stack.client, stack.connect())
+        let block = stack.publish(key, length: large).block
+        stack.load(.image(), by: first)
+        stack.load(.image(), by: first)
+        stack.load(.image(), by: second)
+        stack.evict(block)
+        #expect(stack.actions == [])
+        stack.release(0, by: first)
+        stack.release(0, by: second)
+        #expect(stack.actions == [], "one delivery is still being read")
+        stack.release(0, by: first)
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
+        stack.send(.clientReleased(first, [block]))
+        #expect(stack.actions == [], "a second release of an id is ignored")
+        #expect(stack.isAtRest)
+    }
+
+    @Test mutating func aLargeBlockThatNobodyReadsGoesBackAtOnce() {
+        let block = stack.publish(key, length: large).block
+        stack.evict(block)
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
+    }
+
+    @Test mutating func ofASmallBlockTheCacheIsNotTold() {
+        let block = stack.publish(key, length: large - 1).block
+        stack.load(.image())
+        stack.evict(block)
+        #expect(stack.actions == [])
+        stack.send(.clientReleased(stack.client, [block]))
+        #expect(stack.actions == [])
+    }
+
+    @Test mutating func aClientThatLeavesLetsGoOfEverything() {
+        let block = stack.publish(key, length: large).block
+        stack.load(.image())
+        stack.load(.image())
+        stack.evict(block)
+        stack.disconnect()
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
+        #expect(!stack.scheduler.hits.blocks.hasDeliveries)
+    }
+
+    /// A load of which no cache keeps anything.
+    private let unkept = ImageRequest.loader(size: 5).discardingOriginal.with {
+        $0.storeCacheTypes = .none
+    }
+
+    @Test mutating func aDeliveryWithoutAKeyFollowsTheSameRule() throws {
+        let token = stack.load(unkept)
+        stack.run(.fetch, .decode)
+        stack.transform(length: large)
+        stack.finish(.store)
+        let block = try #require(stack.image(token)?.reference?.block)
+        stack.evict(block)
+        #expect(stack.actions == [])
+        stack.release(0)
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
+        #expect(stack.isAtRest)
+    }
+
+    @Test mutating func aReplyThatWaitsForAStoreKeepsItsLargeBlock() {
+        let token = stack.load(.loader(size: 5, .waitStoreCache))
+        stack.run(.fetch, .decode)
+        stack.transform(length: large)
+        stack.finish(stack.held(.store)[1])
+        #expect(stack.reply(token) == nil)
+        let cache = stack.worker(.cache)
+        let blocks = stack.workers[cache]?.large.keys.map { $0 } ?? []
+        #expect(blocks.count == 1)
+        for block in blocks { stack.evict(block) }
+        #expect(stack.actions == [])
+        stack.cancel(token)
+        #expect(stack.actions.contains(.release(cache, blocks, isPrompt: true)))
+        stack.end()
+    }
+
+    /// The worker that encoded the result is lost while the cache delivers it, so that it is
+    /// produced again. The cache still has the first delivery.
+    @Test mutating func aDeliveryThatNobodyWantsAnyMoreGoesBackWhenItIsEvicted() throws {
+        let token = stack.load(unkept)
+        stack.run(.fetch, .decode)
+        let encoder = stack.worker(.transform)
+        stack.transform(length: large)
+        let delivery = stack.held(.store)[0]
+        let result = stack.success(delivery)
+        let block = try #require(result.references.first?.block)
+        stack.kill(encoder)
+        #expect(stack.actions.contains(.cancelJob(delivery.worker, delivery.job.id)))
+        stack.finish(delivery, result)
+        #expect(stack.reply(token) == nil)
+        stack.evict(block)
+        #expect(stack.actions.contains(.release(delivery.worker, [block], isPrompt: true)))
+        stack.hire(.transform)
+        stack.end(token)
+    }
+
+    /// Releases name no session: block 1 of a cache that died and block 1 of the running one look
+    /// the same, and the latter must not be freed too early.
+    @Test mutating func aReleaseCountsForTheOlderCacheFirst() {
+        stack.publish(key, length: large)
+        stack.load(.image())
+        stack.kill(stack.worker(.cache))
+        let cache = stack.hire(.cache, credit: 4)
+        let block = stack.publish(key, length: large).block
+        stack.load(.image())
+        stack.evict(block)
+        stack.release(0)
+        #expect(stack.actions == [])
+        stack.release(0)
+        #expect(stack.actions == [.release(cache, [block], isPrompt: true)])
+        #expect(stack.isAtRest)
     }
 }

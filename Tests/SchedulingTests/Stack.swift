@@ -49,6 +49,8 @@ struct Stack {
     /// The coordinator itself, as the producer of uploads.
     var producer = Worker(
         kind: .coordinator, incarnation: Incarnation(Identifier128(high: 8, low: 0)), window: 0)
+    /// The first client, by which requests are sent unless a test names another one.
+    let client = ClientID(1)
     var clients: Set<ClientID> = []
     /// The client that each session belongs to, including ended sessions.
     var incarnations: [ClientID: Incarnation] = [:]
@@ -115,7 +117,11 @@ struct Stack {
     var lastClient: UInt64 = 0
     var lastToken: UInt64 = 0
 
-    init(_ change: (inout SchedulerLimits) -> Void = { _ in }) {
+    /// A stack with one worker of each of these kinds, and without clients.
+    init(
+        _ kinds: WorkerKind..., credit: Int = 1,
+        _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) {
         var limits = SchedulerLimits()
         // One worker stands for many.
         limits.dispatch.creditMax.decode = 1_000
@@ -127,6 +133,17 @@ struct Stack {
                 .coordinator, kind: .coordinator, incarnation: producer.incarnation, credit: 0))
         let segment = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
         send(.segmentsOpened(.coordinator, [segment]))
+        for kind in kinds { hire(kind, credit: credit) }
+    }
+
+    /// A stack with workers of all kinds, and its first client.
+    static func staffed(
+        credit: Int = 4, _ change: (inout SchedulerLimits) -> Void = { _ in }
+    ) -> Stack {
+        var stack = Stack(credit: 1, change)
+        stack.hireAll(credit: credit)
+        stack.connect()
+        return stack
     }
 
     // MARK: - Events
@@ -138,12 +155,16 @@ struct Stack {
         for action in actions { observe(action) }
     }
 
+    /// Advances the clock without an event.
+    mutating func wait(milliseconds: Int) { now = now.adding(milliseconds: milliseconds) }
+
     mutating func pass(milliseconds: Int) {
-        now = now.adding(milliseconds: milliseconds)
+        wait(milliseconds: milliseconds)
         send(.tick)
     }
 
     /// Opens a session; of the same client as an earlier one, if given.
+    @discardableResult
     mutating func connect(again earlier: ClientID? = nil, process: Int32? = nil) -> ClientID {
         lastClient += 1
         let client = ClientID(lastClient)
@@ -155,7 +176,14 @@ struct Stack {
         return client
     }
 
-    mutating func disconnect(_ client: ClientID) {
+    /// The client, or the first one, which is connected if none was yet.
+    mutating func sender(_ client: ClientID?) -> ClientID {
+        if client == nil, lastClient == 0 { connect() }
+        return client ?? self.client
+    }
+
+    mutating func disconnect(_ client: ClientID? = nil) {
+        let client = client ?? self.client
         clients.remove(client)
         prefetching = prefetching.filter { $0.value != client }
         waiting = waiting.filter { $0.value != client || detached.contains($0.key) }
@@ -186,16 +214,6 @@ struct Stack {
         return id
     }
 
-    /// A stack with one client and workers of all kinds.
-    static func staffed(
-        _ change: (inout SchedulerLimits) -> Void = { _ in }
-    ) -> (Stack, ClientID) {
-        var stack = Stack(change)
-        stack.hireAll()
-        let client = stack.connect()
-        return (stack, client)
-    }
-
     mutating func hireAll(credit: Int = 4) {
         for kind in WorkerKind.workers { hire(kind, credit: credit) }
     }
@@ -205,10 +223,22 @@ struct Stack {
         send(.workerLeft(worker, crash))
     }
 
+    /// The worker of that kind dies, and another one takes its place.
+    mutating func replace(_ kind: WorkerKind, credit: Int = 1) {
+        kill(worker(kind))
+        hire(kind, credit: credit)
+    }
+
     /// Kills the worker of a job with a crash record of that job.
-    mutating func crash(_ held: Held, signal: Int32 = 11) {
-        let record = CrashRecord(job: held.job.id, attempt: held.job.attempt, signal: signal)
+    mutating func crash(_ held: Held, _ cause: CrashRecord.Cause = .signal(11)) {
+        let record = CrashRecord(job: held.job.id, attempt: held.job.attempt, cause: cause)
         kill(held.worker, crash: record)
+    }
+
+    /// The worker of the first job of a stage crashes with it, and another one takes its place.
+    mutating func crash(_ stage: JobStage, _ cause: CrashRecord.Cause = .signal(11)) {
+        crash(held(stage)[0], cause)
+        hire(stage.kind)
     }
 
     func worker(_ kind: WorkerKind) -> WorkerID {
@@ -222,61 +252,6 @@ struct Stack {
         return id
     }
 
-    @discardableResult
-    mutating func load(
-        _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
-        wantsProgress: Bool = false, wantsInfo: Bool = false, staleRetries: UInt8 = 0,
-        detach: Bool = false, slot: String? = nil, terms: LoadTerms = LoadTerms(),
-        trace: TraceContext? = nil, requestID: RequestID? = nil, httpClient: UInt64 = 0
-    ) -> Token {
-        lastToken += 1
-        let token = token ?? Token(Identifier128(high: 1, low: lastToken))
-        let load = LoadRequest(
-            token: token, group: group, image: image, wantsProgress: wantsProgress,
-            wantsInfo: wantsInfo, staleRetries: staleRetries, detach: detach, slot: slot,
-            logContext: LogContext(trace: trace, requestID: requestID), httpClient: httpClient)
-        let detach = detach || image.options.contains(.continueInBackground)
-        if let owner = waiting[token], !clients.contains(owner),
-            incarnations[owner] == incarnations[client]
-        {
-            waiting[token] = client
-        }
-        if waiting[token] == nil {
-            if detach { detached.insert(token) } else { detached.remove(token) }
-            waiting[token] = client
-            wanted[token] = image
-            asked[token] = terms.cache
-            replies[token] = nil
-            progress[token] = nil
-            shown[token] = nil
-            refreshing.remove(token)
-        }
-        var terms = terms
-        // Does the configuration's part: a request's own serializer isn't a named one here.
-        if let serializer = image.context.serializer { terms.serializer = serializer }
-        if terms.overlays.isEmpty { terms.overlays = image.preparedOverlays }
-        terms.fallback = PreparedFallback(image.context.fallback, of: image)
-        let serializers = [terms.serializer] + terms.overlays.map(\.terms.serializer)
-        if serializers.contains(where: { $0.output != nil }) { transcodes = true }
-        let isRefused = scheduler.refuses(image, terms, at: now)
-        let isLive = scheduler.tokens[token] != nil
-        sendComparing(load, by: client, terms)
-        if isRefused, !isLive, error(token) != .blacklisted, !scheduler.drain.isBegun,
-            (try? image.checkLoadOptions()) != nil, terms.firstRefusal == nil,
-            !isFallback(token, for: .blacklisted)
-        {
-            fault("what is blacklisted was admitted")
-        }
-        recordTicket(load, terms)
-        return token
-    }
-
-    /// A client releases one large block.
-    mutating func release(_ index: Int, by client: ClientID) {
-        guard let reference = reading[client]?.remove(at: index) else { return }
-        send(.clientReleased(client, [reference.block]))
-    }
-
     // MARK: - State
 
     /// Whether nothing is left, and no fault occurred.
@@ -284,6 +259,15 @@ struct Stack {
         scheduler.isIdle && faults.isEmpty && waiting.isEmpty && scheduler.audit().isEmpty
             && workers.values.allSatisfy(\.live.isEmpty) && producer.live.isEmpty
     }
+
+    /// Whether no work is left, and no fault occurred.
+    var isDone: Bool { scheduler.isIdle && faults.isEmpty }
+
+    /// Whether no invariant is violated, and no fault occurred.
+    var isSound: Bool { scheduler.audit().isEmpty && faults.isEmpty }
+
+    /// The workers whose sessions were ended, in their order.
+    var gone: [WorkerID] { expelled.map(\.0) }
 
     var counters: SchedulerCounters { scheduler.shared.counters }
 

@@ -6,6 +6,7 @@ import Testing
 /// Terms that a configuration sets for requests (`LoadTerms`), and work that is shared
 /// nevertheless.
 struct TermsTests {
+    private var stack = Stack.staffed()
     private static let url = "http://example.org/a.jpg"
 
     private static func terms(_ change: (inout LoadTerms) -> Void) -> LoadTerms {
@@ -18,28 +19,23 @@ struct TermsTests {
         terms { ($0.cache, $0.originalCache) = (cache, cache) }
     }
 
-    private static let image = ImageRequest.image(size: 5, .fromLoaderOnly).with {
+    private static let image = ImageRequest.loader(size: 5).with {
         $0.originalStoreCacheTypes = .disk
     }
 
     /// Runs to the end. Returns the keys of all stores.
-    private static func storedKeys(_ stack: inout Stack) -> [String] {
-        var keys: [String] = []
-        while let held = stack.allHeld.first {
-            if case .store(let work) = held.job.work, let key = work.key { keys.append(key) }
-            stack.finish(held)
-        }
+    private mutating func storedKeys() -> [String] {
+        let keys = stack.finishJobs().compactMap(\.storedKey)
         return keys
     }
 
     // MARK: - Keys
 
-    @Test func oneTransferIsKeptUnderEveryText() {
-        var (stack, client) = Stack.staffed()
-        stack.load(Self.image, by: client)
-        stack.load(Self.image, by: client, terms: Self.kept("x"))
-        stack.load(Self.image, by: client, terms: Self.terms { $0.base = .own("k") })
-        let keys = Self.storedKeys(&stack)
+    @Test mutating func oneTransferIsKeptUnderEveryText() {
+        stack.load(Self.image)
+        stack.load(Self.image, terms: Self.kept("x"))
+        stack.load(Self.image, terms: Self.terms { $0.base = .own("k") })
+        let keys = storedKeys()
         #expect(stack.gets == [Self.url: 1])
         let originals = [Self.url, "x\u{1F}\(Self.url)", "k\u{1E}="]
         #expect(Set(originals).isSubset(of: keys))
@@ -47,153 +43,122 @@ struct TermsTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func whatWasStoredUnderOneTextIsNotStoredUnderIt() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whatWasStoredUnderOneTextIsNotStoredUnderIt() {
         let waiting = Self.image.with { $0.options.insert(.waitStoreCache) }
-        let one = stack.load(waiting, by: client, terms: Self.kept("x"))
-        let other = stack.load(waiting, by: client, terms: Self.kept("y"))
-        _ = Self.storedKeys(&stack)
+        let one = stack.load(waiting, terms: Self.kept("x"))
+        let other = stack.load(waiting, terms: Self.kept("y"))
+        _ = storedKeys()
         #expect(stack.image(one)?.key == stack.image(other)?.key, "a cache is in no key")
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func aVarianceHoldsForEveryTextOfItsTransfer() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func aVarianceHoldsForEveryTextOfItsTransfer() throws {
         stack.vary = "Accept"
         let image = Self.image.with { $0.headers = [HTTPHeader(name: "Accept", value: "i/w")] }
-        stack.load(image, by: client)
-        stack.load(image, by: client, terms: Self.kept("x"))
+        stack.load(image)
+        stack.load(image, terms: Self.kept("x"))
         stack.run(.fetch)
         // A load that arrives after the bytes is affected as well.
-        stack.load(image, by: client, terms: Self.kept("y"))
-        let keys = Self.storedKeys(&stack)
+        stack.load(image, terms: Self.kept("y"))
+        let keys = storedKeys()
         #expect(stack.gets == [Self.url: 1])
         #expect(keys.count == 6 && keys.allSatisfy { $0.contains("-Vary(vary=accept;accept=i/w)") })
         for cache in ["", "x", "y"] {
             let again = image.with { $0.options = [] }
-            stack.load(again, by: client, terms: Self.kept(cache))
-            guard case .query(let query) = stack.held(.query).first?.job.work else {
-                Issue.record("the cache is asked")
-                return
-            }
+            stack.load(again, terms: Self.kept(cache))
+            let query = try #require(stack.held(.query).first?.job.work.query)
             #expect(query.key.contains("-Vary("), "\(query.key)")
             stack.finishAll()
         }
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func anIdentityMovesNobodyElsesEntries() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func anIdentityMovesNobodyElsesEntries() throws {
         stack.vary = "Accept"
-        stack.load(Self.image, by: client, terms: LoadTerms(identity: "one"))
-        _ = Self.storedKeys(&stack)
-        stack.load(.image(size: 5), by: client, terms: LoadTerms(identity: "two"))
-        guard case .query(let query) = stack.held(.query).first?.job.work else {
-            Issue.record("the cache is asked")
-            return
-        }
+        stack.load(Self.image, terms: LoadTerms(identity: "one"))
+        _ = storedKeys()
+        stack.load(.image(size: 5), terms: LoadTerms(identity: "two"))
+        let query = try #require(stack.held(.query).first?.job.work.query)
         #expect(!query.key.contains("-Vary("))
-        stack.finishAll()
-        #expect(stack.isAtRest, "\(stack)")
+        stack.end()
     }
 
-    @Test func aRefreshReplacesWhatIsBeingStoredUnderOtherTexts() {
-        var (stack, client) = Stack.staffed()
-        let token = stack.load(.image(size: 5, .refreshCached), by: client)
-        stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0], etag: "\"1\""))
-        let older = stack.load(Self.image, by: client, terms: Self.kept("x"))
-        stack.finishAll()
-        #expect(stack.image(token) != nil && stack.image(older) != nil)
-        #expect(stack.isAtRest, "\(stack)")
+    @Test mutating func aRefreshReplacesWhatIsBeingStoredUnderOtherTexts() {
+        let token = stack.load(.image(size: 5, .refreshCached))
+        stack.find(etag: "\"1\"")
+        let older = stack.load(Self.image, terms: Self.kept("x"))
+        stack.end(token, older)
     }
 
     // MARK: - The loader
 
-    @Test func whoMayNotDownloadGetsWhatCachesHave() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whoMayNotDownloadGetsWhatCachesHave() {
         let mayNot = Self.terms { $0.mayDownload = false }
-        let missing = stack.load(.image(size: 5), by: client, terms: mayNot)
+        let missing = stack.load(.image(size: 5), terms: mayNot)
         stack.finishAll()
         #expect(stack.isMiss(missing))
-        let cached = stack.load(.image(size: 5, .refreshCached), by: client, terms: mayNot)
-        stack.finish(stack.held(.query)[0], stack.hit(stack.held(.query)[0]))
+        let cached = stack.load(.image(size: 5, .refreshCached), terms: mayNot)
+        stack.find()
         #expect(stack.image(cached) != nil)
         #expect(stack.gets.isEmpty && stack.isAtRest, "\(stack)")
     }
 
-    @Test func patternsOfSourcesGoAlongWithEachFetch() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func patternsOfSourcesGoAlongWithEachFetch() throws {
         let terms = Self.terms { $0.sources = ["http://example.org/*"] }
-        stack.load(.image("a", .fromLoaderOnly), by: client, terms: terms)
-        guard case .fetch(let work) = stack.held(.fetch).first?.job.work else {
-            Issue.record("it is fetched")
-            return
-        }
+        stack.load(.loader(), terms: terms)
+        let work = try #require(stack.fetches.first)
         #expect(work.sources == terms.sources)
         stack.finishAll()
     }
 
-    @Test func whoMayFollowFewerRedirectsSharesNoTransferWithOneThatFollowsMore() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whoMayFollowFewerRedirectsSharesNoTransferWithOneThatFollowsMore() {
         let narrow = Self.terms { $0.sources = ["http://example.org/*"] }
-        let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)
-        let free = stack.load(image, by: client)
-        let bound = stack.load(image, by: client, terms: narrow)
-        let same = stack.load(image, by: client, terms: narrow)
-        #expect(
-            stack.held(.fetch).map { held -> [String] in
-                guard case .fetch(let work) = held.job.work else { return [] }
-                return work.sources
-            } == [[], narrow.sources])
+        let image = ImageRequest.loader(size: 5)
+        let free = stack.load(image)
+        let bound = stack.load(image, terms: narrow)
+        let same = stack.load(image, terms: narrow)
+        #expect(stack.fetches.map(\.sources) == [[], narrow.sources])
         // Nor does it use the bytes that were fetched that way.
-        stack.finish(stack.held(.fetch)[0])
-        let late = stack.load(image, by: client, terms: narrow)
+        stack.finishFirst(.fetch)
+        let late = stack.load(image, terms: narrow)
         #expect(stack.held(.fetch).count == 1)
-        stack.finishAll()
-        for token in [free, bound, same, late] { #expect(stack.image(token) != nil) }
+        stack.end(free, bound, same, late)
         #expect(stack.gets == [Self.url: 2])
-        #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func whatTheConfigurationRefusesEndsAtOnce() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whatTheConfigurationRefusesEndsAtOnce() {
         let refused = Self.terms { $0.refusal = ImageError(.addressForbidden, "no") }
-        let token = stack.load(.image(), by: client, terms: refused)
-        #expect(stack.error(token) == .addressForbidden)
+        #expect(stack.refusal(of: .image(), terms: refused) == .addressForbidden)
         #expect(stack.isAtRest && stack.allHeld.isEmpty)
     }
 
     // MARK: - Failure caches
 
-    @Test func profilesHaveBlacklistsOfTheirOwn() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func profilesHaveBlacklistsOfTheirOwn() {
         let other = Self.terms { $0.scope = "other" }
-        stack.load(.image("a", .fromLoaderOnly), by: client)
+        stack.load(.loader())
         stack.run(.fetch)
         stack.fail(.decode, .badImageData)
-        let same = stack.load(.image("a", .fromLoaderOnly), by: client)
-        #expect(stack.error(same) == .blacklisted)
-        let free = stack.load(.image("a", .fromLoaderOnly), by: client, terms: other)
-        #expect(stack.reply(free) == nil)
+        #expect(stack.refusal(of: .loader()) == .blacklisted)
+        #expect(stack.outcome(of: .loader(), terms: other) == nil)
         stack.run(.fetch)
         stack.fail(.decode, .badImageData)
         #expect(stack.scheduler.report["blacklisted"] == 2)
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func aSharedFailureBlocksForThoseWhoSaySo() {
-        var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
+    @Test mutating func aSharedFailureBlocksForThoseWhoSaySo() {
+        stack = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
         let strict = Self.terms {
             ($0.scope, $0.blocks) = ("strict", [.httpStatus(404): true])
         }
         let lax = Self.terms { ($0.scope, $0.blocks) = ("lax", [.error(.tooManyRedirects): false]) }
-        let image = ImageRequest.image("a", .fromLoaderOnly)
-        for terms in [strict, lax] { stack.load(image, by: client, terms: terms) }
+        let image = ImageRequest.loader()
+        for terms in [strict, lax] { stack.load(image, terms: terms) }
         let error = ImageError(.invalidDownloadStatusCode, "no", details: ["httpStatus": "404"])
         stack.finish(.fetch, .failed(error))
-        let first = stack.load(image, by: client, terms: strict)
-        #expect(stack.error(first) == .blacklisted)
-        let second = stack.load(image, by: client, terms: lax)
+        #expect(stack.refusal(of: image, terms: strict) == .blacklisted)
+        let second = stack.load(image, terms: lax)
         stack.fail(.fetch, .tooManyRedirects)
         #expect(stack.error(second) == .tooManyRedirects)
         #expect(stack.scheduler.report["blacklisted"] == 1, "its own rule forbids it")
@@ -202,15 +167,14 @@ struct TermsTests {
 
     // MARK: - Prefetches
 
-    @Test func eachURLOfAPrefetchIsLoadedOnItsOwnTerms() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func eachURLOfAPrefetchIsLoadedOnItsOwnTerms() {
         let (own, refused) = (ImageRequest.image("b", size: 9), ImageRequest.image("c"))
         let all = PrefetchTerms(members: [
             own.url: Resolution(own, Self.kept("x")),
             refused.url: Resolution(
                 refused, Self.terms { $0.refusal = ImageError(.addressForbidden, "no") }),
         ])
-        let batch = stack.prefetch(["a", "b", "c"], by: client, terms: all)
+        let batch = stack.prefetch(["a", "b", "c"], terms: all)
         var keys: [String] = []
         while let held = stack.held(.query).first, keys.count < 2 {
             if case .query(let query) = held.job.work { keys.append(query.key) }
@@ -218,17 +182,15 @@ struct TermsTests {
         }
         #expect(keys.count == 2 && keys.count { $0.hasPrefix("x\u{1F}") } == 1)
         #expect(keys.contains { $0.contains("9.0") && $0.hasPrefix("x") })
-        stack.finishEverything()
+        stack.endBatches()
         #expect(stack.report(batch)?.skipped == 1)
         #expect(stack.report(batch)?.finished == 3)
-        #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test func whatIsWrongWithTheTemplateRefusesThePrefetch() {
-        var (stack, client) = Stack.staffed()
+    @Test mutating func whatIsWrongWithTheTemplateRefusesThePrefetch() {
         let refused = PrefetchTerms(
             terms: Self.terms { $0.refusal = ImageError(.invalidRequest, "no such profile") })
-        let batch = stack.prefetch(["a"], by: client, terms: refused)
+        let batch = stack.prefetch(["a"], terms: refused)
         #expect(stack.refusals[batch]?.code == .invalidRequest)
         #expect(stack.isAtRest && stack.allHeld.isEmpty)
     }

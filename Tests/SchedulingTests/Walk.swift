@@ -60,7 +60,7 @@ struct Walk {
         stack = Stack { limits in
             if seed.isMultiple(of: 3) { limits.workGraph.framesMax = 3 }
             if seed % 4 == 2 { limits.dispatch.pools = .withSteps }
-            if Self.hasExternalCaches(seed) { limits.dispatch.pools = Self.poolsWithCache }
+            if Self.hasExternalCaches(seed) { limits.dispatch.pools = .withTeam }
             limits.dispatch.fetchesPerHostMax = hostMax
             limits.dispatch.fetchOrder = order
             guard isTight else { return }
@@ -450,12 +450,7 @@ struct Walk {
         let image = EncodedImage(
             reference: stack.block(of: worker),
             info: ImageInfo(format: .png, size: PixelSize(width: 1, height: 1)))
-        stack.send(
-            .outcome(
-                worker,
-                JobOutcome(
-                    id: outcome.id, attempt: outcome.attempt, result: .transformed(image),
-                    workMicroseconds: 1)))
+        stack.send(.transformed(image), of: outcome.id, attempt: outcome.attempt, from: worker)
     }
 
     /// Completes a job with bytes that the worker doesn't have: its session ends.
@@ -489,5 +484,99 @@ struct Walk {
         guard let held = pick(stack.allHeld.filter { $0.job.work.stage != .query }) else { return }
         stack.finish(held, .miss)
         if stack.workers[held.worker] != nil { stack.fault("a wrong answer was believed") }
+    }
+
+    // MARK: - Decoders that return several frames, in walks in which they are requested
+
+    /// As many frames as the job requests, or fewer; `nil` if it requests at most one.
+    mutating func frames(_ held: Stack.Held) -> JobResult? {
+        guard let most = framesAskedFor(held) else { return nil }
+        return .decoded(stack.decoded(by: held.worker, frames: draw(1...most)))
+    }
+
+    private func framesAskedFor(_ held: Stack.Held) -> Int? {
+        guard case .decode(let work) = held.job.work, work.framesMax > 1, work.need != .header
+        else { return nil }
+        return work.framesMax
+    }
+
+    /// Occasionally, a decoder names a block twice, bytes that it doesn't have, or more frames than
+    /// requested: its session ends.
+    mutating func liesAboutFrames(_ held: Stack.Held) -> Bool {
+        guard let most = framesAskedFor(held), random.oneIn(30) else { return false }
+        var image = stack.decoded(by: held.worker, frames: most)
+        let place = draw(1...(most - 1))
+        switch draw(0...2) {
+        case 0: image.frames[place].reference.block = image.frames[0].reference.block
+        case 1: image.frames[place].reference.offset = 1 << 30
+        default: image.frames += stack.decoded(by: held.worker).frames
+        }
+        stack.finish(held, .decoded(image))
+        if stack.workers[held.worker] != nil { stack.fault("a lie about frames was believed") }
+        return true
+    }
+
+    /// Sometimes an outcome of an ended attempt has frames of its own.
+    mutating func handsOverLate(_ outcome: JobOutcome, _ worker: WorkerID) -> Bool {
+        let most = stack.scheduler.limits.workGraph.framesMax
+        guard stack.workers[worker]?.kind == .decode, most > 1 else { return false }
+        let image = stack.decoded(by: worker, frames: draw(1...most))
+        stack.send(.decoded(image), of: outcome.id, attempt: outcome.attempt, from: worker)
+        return true
+    }
+
+    /// Without further requests and lies, everything must complete.
+    mutating func comeToRest() {
+        for kind in WorkerKind.workers {
+            let draining = stack.scheduler.drainingWorkers.filter {
+                stack.workers[$0]?.kind == kind
+            }
+            for worker in draining.sorted() { stack.kill(worker) }
+        }
+        completeBatches()
+        for _ in 0..<5_000 {
+            // A worker that earlier claimed missing bytes may still be found to have lied.
+            let pools = stack.scheduler.limits.dispatch.pools
+            for pool in pools.workers
+            where !stack.workers.values.contains(where: { $0.pool == pool }) {
+                stack.hire(pools.kind(of: pool), pool: pool)
+            }
+            if stack.scheduler.isIdle { break }
+            if stack.allHeld.isEmpty {
+                guard let moment = stack.scheduler.nextDeadline else {
+                    return stack.fault("nobody would ever wake it")
+                }
+                stack.pass(milliseconds: moment.milliseconds(since: stack.now))
+            }
+            stack.finishAll()
+        }
+        if !stack.scheduler.isIdle { stack.fault("something is left in a table") }
+        if !stack.prefetching.isEmpty { stack.fault("batches did not end") }
+        if !stack.waiting.isEmpty { stack.fault("\(stack.waiting.count) requests got no reply") }
+        for worker in stack.workers.values where !worker.live.isEmpty {
+            stack.fault("\(worker.live.count) blocks of a \(worker.kind.name) were not released")
+        }
+        for client in stack.clients.sorted() { stack.disconnect(client) }
+        let large = stack.workers.values.flatMap { $0.large.filter { !$0.value }.keys }
+        for block in large.sorted(by: { $0.value < $1.value }) { stack.evict(block) }
+        if stack.workers.values.contains(where: { !$0.large.isEmpty }) {
+            stack.fault("large blocks were not released")
+        }
+        if stack.scheduler.hits.blocks.hasDeliveries { stack.fault("deliveries are left") }
+    }
+}
+
+extension SeededGenerator {
+    /// True with a probability of 1/`count`.
+    mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+}
+
+extension Scheduler {
+    /// A block of the worker that is in use.
+    func liveBlock(of worker: WorkerID) -> BlockID? {
+        let blocks =
+            workGraph.sources.ids.compactMap { workGraph.sources[$0].kept?.block }
+            + workGraph.results.ids.compactMap { workGraph.results[$0].product?.block }
+        return blocks.first { $0.worker == worker && workGraph.dispatcher.ledger.isLive($0) }?.block
     }
 }

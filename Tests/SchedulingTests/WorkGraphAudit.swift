@@ -249,4 +249,123 @@ extension WorkGraph {
         let there = holds.keys.count { dispatcher.contains($0.worker) }
         check(dispatcher.liveBlocks == there, "no block is held by nobody")
     }
+
+    /// Which images use which overlays, and what that keeps in use.
+    func auditOverlays(_ check: (Bool, String) -> Void) {
+        var seats = 0
+        for (id, gathering) in gatherings {
+            seats += gathering.layers.count
+            let taken = gathering.layers.enumerated().allSatisfy { index, layer in
+                guard let node = layer.decode?.node, decodes.contains(node) else { return false }
+                return decodes[node].overlays.contains(.subscriber(id, index))
+            }
+            check(taken, "the decode of an overlay knows its consumers")
+            check(
+                hasGathered(id) != gathering.isAwaited,
+                "a request waits for overlays until it has all of them")
+        }
+        for id in results.ids {
+            let node = results[id]
+            seats += node.overlays.count
+            let isProduced = node.exists || node.canvas != nil
+            check(
+                node.overlays.count == (isProduced ? 0 : node.name.key.overlays.count),
+                "a result has its overlays until it is made")
+            check(overlays(of: id).count == node.overlays.count, "they are there")
+        }
+        auditOverlayDecodes(seats, check)
+    }
+
+    private func auditOverlayDecodes(_ seats: Int, _ check: (Bool, String) -> Void) {
+        let nodes = decodes.ids.map { decodes[$0] }
+        for node in nodes {
+            check(
+                node.name.key.isOverlay ? node.results.isEmpty : node.overlays.isEmpty,
+                "pixels are laid over others, or others over them")
+        }
+        check(
+            nodes.reduce(0) { $0 + $1.overlays.count } == seats,
+            "nobody else keeps overlays in use")
+        let bytes = nodes.filter(\.name.key.isOverlay)
+            .reduce(0) { $0 + ($1.pixels?.byteCount ?? 0) }
+        check(overlayBytes.count == bytes, "bytes of overlays are counted")
+        let kept = nodes.filter { $0.holder != nil }
+        for (_, nodes) in Dictionary(grouping: kept, by: \.holder?.owner) {
+            let bytes = nodes.reduce(0) { $0 + ($1.pixels?.byteCount ?? 0) }
+            let holder = nodes[0].holder
+            check(
+                holder.map { overlayBytes.count(of: $0.owner) } == bytes,
+                "and for whom they are kept")
+        }
+        check(overlayBytes.count <= limits.overlayBytesMax, "overlays have a budget")
+        for job in dispatcher.jobs.values {
+            guard case .transform(let work) = job.work else { continue }
+            let laid = work.steps.compactMap(\.overlay)
+            check(laid.count == work.overlays.count, "a job has what its steps lay over it")
+            check(laid.allSatisfy(\.url.isEmpty), "no transformer is told a URL")
+            check(job.inputs.count == 1 + laid.count, "a job holds all that it reads")
+        }
+    }
+
+    // MARK: - Invariants between refreshes of one image
+
+    func auditRefreshes(_ check: (Bool, String) -> Void) {
+        for id in sources.ids {
+            let source = sources[id]
+            auditOrder(of: id, source, check)
+            // Uploaded bytes have no origin to query.
+            guard source.kept != nil, source.spec != nil else { continue }
+            for decode in source.consumers.members
+            where decodes[decode].name.origin.isRevalidation {
+                check(decodes[decode].isClosed, "no refresh joins an answer that is there")
+                let open = decodes[decode].results.filter { !results[$0].isClosed }
+                check(open.isEmpty, "nor a result of it")
+            }
+        }
+        for id in results.ids where results[id].provenance.isOutdated {
+            check(results[id].isClosed, "nobody joins an outdated result")
+            check(results[id].transcode == nil, "an outdated result is not encoded again")
+            guard results[id].exists, let job = results[id].job,
+                case .store(let work) = dispatcher.jobs[job]?.work
+            else { continue }
+            check(work.tiers.isEmpty && work.key == nil, "an outdated result is stored nowhere")
+        }
+    }
+
+    /// Of all transfers that replace the original of one key, only the one that started last may be
+    /// stored.
+    private func auditOrder(
+        of id: SourceNode.ID, _ source: SourceNode, _ check: (Bool, String) -> Void
+    ) {
+        if source.freshness.isOutdated {
+            check(source.freshness.isClosed, "nobody joins an outdated source")
+            check(source.storing.jobs.isEmpty && source.storing.transcodes == 0, "nor is it stored")
+        }
+        guard source.isReplacing else { return }
+        for other in sources.all(under: source.key) where other != id {
+            check(!sources[other].isReplacing, "one source replaces the original")
+        }
+    }
+
+    /// Invariants of serializers applied to results.
+    func auditTranscodes(_ check: (Bool, String) -> Void) {
+        check(transcodes.count <= limits.transcodesMax, "transcodes have a limit")
+        for id in transcodes.ids {
+            let node = transcodes[id]
+            check(
+                (compositeJobs.jobs[node.job]?.submission ?? dispatcher.jobs[node.job]?.submission)?
+                    .input
+                    == node.input,
+                "a transcode has a job that reads")
+            check(node.tiers.contains(.disk), "only what goes to the disk is encoded again")
+            check(dispatcher.jobs[node.job]?.place != .parked, "a transcode waits for no space")
+            if let result = node.result, results.contains(result) {
+                check(results[result].transcode == id, "a result knows its transcode")
+            }
+            if node.keepsSource {
+                let isThere = node.source.map { sources.contains($0) } ?? false
+                check(isThere, "a source stays until it is stored")
+            }
+        }
+    }
 }

@@ -1,9 +1,109 @@
 import Model
 import TestKit
 
+@testable import Coordinator
+
+// Composite caches, in every second walk.
+extension Walk {
+    /// Makes the cache names used by loads stand for 1 to 4 caches, with policies of their own.
+    mutating func drawComposites(seed: UInt64) {
+        guard seed.isMultiple(of: 2) else { return }
+        var composites = DrawnComposites(seed: seed)
+        stack.send(.caches(composites.drawAgain()))
+        stack.composites = composites
+    }
+
+    /// Reloads the configuration, or addresses an operator's command to one of these caches.
+    mutating func mean(_ command: inout CacheCommand) {
+        guard var composites = stack.composites else { return }
+        if composites.isDrawn(oneIn: 3) {
+            let layout = composites.drawAgain()
+            stack.composites = composites
+            stack.send(.caches(layout))
+        }
+        if composites.isDrawn(oneIn: 2), !command.key.isEmpty {
+            let name = DrawnComposites.names[command.key.utf8.count % 3]
+            command.cache = composites.isDrawn(oneIn: 2) ? composites.cache() : name
+        }
+        stack.composites = composites
+    }
+
+    /// The cache in which an entry of memory is published: usually a member of a composite, whose
+    /// name is then used in half of the cases.
+    mutating func publishedCache() -> (cache: String, name: String?) {
+        guard stack.composites?.isDrawn(oneIn: 4) == false,
+            let (name, cache) = stack.composites?.member()
+        else { return ("", nil) }
+        return (cache, stack.composites?.isDrawn(oneIn: 2) == true ? name : nil)
+    }
+
+    /// Records the cache of a load, which may be answered only from the caches of its policy.
+    mutating func ask(_ name: String?, for request: ImageRequest) {
+        guard let name, let client = pick(stack.clients.sorted()) else { return }
+        var terms = LoadTerms()
+        (terms.cache, terms.originalCache) = (name, name)
+        stack.load(request, by: client, terms: terms)
+    }
+
+    // MARK: - External caches, in every fourth walk
+
+    static func hasExternalCaches(_ seed: UInt64) -> Bool { seed % 4 == 1 }
+
+    /// Loads use the caches x, y and z: one is external, one stands for it and two of our own.
+    mutating func drawExternalCaches(seed: UInt64) {
+        guard Self.hasExternalCaches(seed) else { return }
+        var policies: [CompositeOperation: CompositePolicy] = [:]
+        for operation in CompositeOperation.allCases where side.oneIn(2) {
+            policies[operation] = CompositePolicy.allCases.randomElement(using: &side)
+        }
+        let members = [["x", "", "z"], ["", "x", "z"], ["z", "", "x"]]
+        let composite = CompositeCache(
+            of: members.randomElement(using: &side) ?? [], policies: policies)
+        let cache = ExternalCache(
+            pool: "team", timeout: side.oneIn(2) ? 20 : 2_000,
+            promotion: CachePromotion.allCases.randomElement(using: &side) ?? .memory)
+        stack.send(.caches(CacheLayout(["y": composite], external: ["x": cache])))
+        hireExternalCache()
+    }
+
+    /// Our own cache worker, if it is connected.
+    var ownCache: Stack.Worker? {
+        stack.workers.values.first { $0.kind == .cache && !$0.isExternal }
+    }
+
+    /// Random answers about freshness, and steps of a removal that is to be continued.
+    mutating func externalAnswer(_ held: Stack.Held) -> JobResult? {
+        guard case .entry(let work) = held.job.work else { return nil }
+        if work.wantsValidity, side.oneIn(2) {
+            let born = stack.scheduler.calendarNow - Int64.random(in: -5_000...5_000, using: &side)
+            let age = ResponseAge(bornMilliseconds: max(0, born))
+            let caching = OriginCaching(CacheControl("max-age=60"), age)
+            return .validity(
+                Validity(caching: caching, etag: side.oneIn(4) ? "\"2\"" : "\"1\""))
+        }
+        if work.inSteps, side.oneIn(2) {
+            var page = EntryPage(next: work.after + (side.oneIn(9) ? 0 : 1))
+            (page.examined, page.total, page.disk.entries) = (2, side.oneIn(2) ? 0 : 9, 1)
+            return .entries(page)
+        }
+        return nil
+    }
+
+    private var hasTeam: Bool {
+        stack.scheduler.limits.dispatch.pools.further.contains { $0.name == PoolName("team") }
+    }
+
+    /// Adds its workers when others are added.
+    mutating func hireExternalCache() {
+        guard hasTeam, stack.workers.values.count(where: \.isExternal) < 2 else { return }
+        stack.hireTeam(credit: Int.random(in: 1...3, using: &side))
+    }
+}
+
 /// Randomly drawn composite caches, and the jobs that are permitted for them, computed
 /// independently from SEMANTICS §5.16.
 ///
+
 /// A composite called `x` has the members `x.0`, `x.1` and so on, the lowest first, so that each
 /// key shows its owner. Policies may be drawn again while jobs assigned under the previous ones are
 /// in flight.

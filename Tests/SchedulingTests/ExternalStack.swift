@@ -2,6 +2,39 @@ import Model
 
 @testable import Coordinator
 
+// Stacks with an external pool of caches, named "team".
+extension Stack {
+    static func withTeam(_ layout: CacheLayout) -> Stack {
+        var stack = Stack.staffed { $0.dispatch.pools = .withTeam }
+        stack.send(.caches(layout))
+        return stack
+    }
+
+    @discardableResult
+    mutating func hireTeam(credit: Int = 4) -> WorkerID {
+        hire(.cache, credit: credit, pool: .team)
+    }
+
+    /// A counter of the pool.
+    func teamCounter(_ name: String) -> Int {
+        scheduler.report["foreignCache\(name).team"]
+    }
+}
+
+extension WorkerPools {
+    static var withTeam: WorkerPools {
+        guard let name = PoolName("team") else { preconditionFailure("it is a name") }
+        var pool = WorkerPool(name: name, kind: .cache)
+        pool.trust = .external
+        return WorkerPools([pool])
+    }
+}
+
+extension PoolID {
+    /// The further pool of `WorkerPools.withTeam`.
+    static var team: PoolID? { PoolName("team").flatMap { WorkerPools.withTeam.id(of: $0) } }
+}
+
 /// A stack whose cache `tiers` queries its own caches `high` and `low`, and then the external one
 /// `shared`.
 struct PromotionStack {
@@ -9,17 +42,12 @@ struct PromotionStack {
     static let original = "tiers\u{1F}\(url)"
 
     var stack: Stack
-    let client: ClientID
-    var terms = LoadTerms()
+    var terms: LoadTerms
 
     init(_ promotion: CachePromotion = .memory, named cache: String = "tiers") {
-        (stack, client) = Stack.staffed {
-            $0.dispatch.pools = WorkerPools([ExternalCacheTests.pool("team")])
-        }
-        stack.send(.caches(Self.layout(promotion)))
-        (terms.cache, terms.originalCache) = (cache, cache)
-        let pool = ExternalCacheTests.id("team", in: stack.scheduler.limits.dispatch.pools)
-        stack.hire(.cache, credit: 4, pool: pool)
+        stack = .withTeam(Self.layout(promotion))
+        stack.hireTeam()
+        terms = .kept(in: cache)
     }
 
     static func layout(_ promotion: CachePromotion) -> CacheLayout {
@@ -36,41 +64,27 @@ struct PromotionStack {
     func text(_ cache: String, _ key: String = url) -> String { "\(cache)\u{1F}\(key)" }
 
     /// Jobs at the external cache.
-    var shared: [Stack.Held] { held(isExternal: true) }
+    var shared: [Stack.Held] { stack.theirs }
 
     /// Jobs at our own.
-    var own: [Stack.Held] { held(isExternal: false) }
-
-    private func held(isExternal: Bool) -> [Stack.Held] {
-        stack.allHeld.filter {
-            $0.job.work.kind == .cache && !$0.isCancelled
-                && stack.workers[$0.worker]?.isExternal == isExternal
-        }
-    }
+    var own: [Stack.Held] { stack.ours }
 
     /// Stores at our own cache, except canceled ones.
     var stores: [StoreWork] {
-        own.compactMap { if case .store(let work) = $0.job.work { work } else { nil } }
+        own.compactMap(\.work.store)
     }
 
-    var promoted: UInt64 {
-        stack.scheduler.report.counters.first { $0.name == "foreignCachePromoted.team" }?
-            .value
-            ?? 0
-    }
+    var promoted: Int { stack.scheduler.report["foreignCachePromoted.team"] }
 
     var isAtRest: Bool { stack.isAtRest && stack.faults == [] }
 
     mutating func load(_ image: ImageRequest = .image()) -> Token {
-        stack.load(image, by: client, terms: terms)
+        stack.load(image, terms: terms)
     }
 
     /// Our own caches miss, as far as they are queried.
     mutating func missOwn() {
-        while let held = own.first(where: { if case .query = $0.job.work { true } else { false } })
-        {
-            stack.finish(held, .miss)
-        }
+        while let held = own.first(where: { $0.work.query != nil }) { stack.finish(held, .miss) }
     }
 
     /// The external cache has the requested entry, with these tags.
@@ -87,8 +101,5 @@ struct PromotionStack {
         if let held = own.first(where: { isMeant($0.job.work) }) { stack.finish(held) }
     }
 
-    mutating func remove(_ command: CacheCommand) {
-        stack.questions[command.number] = client
-        stack.send(.cache(client, command))
-    }
+    mutating func remove(_ command: CacheCommand) { stack.ask(command) }
 }

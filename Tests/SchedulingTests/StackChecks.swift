@@ -263,9 +263,7 @@ extension Stack {
             if clients.contains(client) { reading[client, default: []].append(reference) }
         }
     }
-}
 
-extension Stack {
     /// Loads with `retryFailed` bypass the failure cache, and all others are refused immediately.
     private mutating func checkRefusal(_ reply: Reply) {
         guard case .failure(let error) = reply.outcome, error.code == .blacklisted else { return }
