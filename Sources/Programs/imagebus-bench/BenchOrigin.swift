@@ -36,7 +36,11 @@ final class BenchOrigin: Sendable {
         while true {
             poll(&entry, 1, -1)
             let peer = accept(socket, nil, nil)
-            guard peer >= 0 else { continue }
+            guard peer >= 0 else {
+                // Out of descriptors, for example: the connection waits in the queue.
+                poll(nil, 0, 10)
+                continue
+            }
             _ = try? Thread(name: "transfer") { [self] in
                 try? answerRequests(of: FileDescriptor(owning: peer))
             }
