@@ -14,8 +14,12 @@ package enum Terminal {
     /// Prints the final output of a command. Returns the exit status: `status`, or, if that is 0
     /// and the output can't be written, the status for that error.
     package static func finish(_ command: String, _ text: String, status: Int32 = 0) -> Int32 {
-        do {
-            try Array(PlainText.lines(text).utf8).withUnsafeBytes(put)
+        do throws(OutputError) {
+            let bytes = Array(PlainText.lines(text).utf8)
+            // A reference to `put` in place of the closure crashes the compiler (Swift 6.3.1).
+            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(OutputError) in
+                try put(bytes)
+            }
             return status
         } catch {
             let failure = fail(command, error)
@@ -25,9 +29,12 @@ package enum Terminal {
 
     /// Writes bytes unchanged to standard output.
     package static func put(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
-        try Result { () throws(Errno) in try FileDescriptor.writeAll(bytes, to: 1) }.mapError {
-            OutputError(destination: OutputError.standardOutput, reason: $0, wasOpened: true)
-        }.get()
+        do throws(Errno) {
+            try FileDescriptor.writeAll(bytes, to: 1)
+        } catch {
+            throw OutputError(
+                destination: OutputError.standardOutput, reason: error, wasOpened: true)
+        }
     }
 
     @discardableResult
