@@ -81,8 +81,7 @@ import Testing
             request.client = "2001:db8::1"
             (request.error, request.cache, request.token) = ("badImageData", .stale, 2)
             request.ids = LogContext(
-                trace: try #require(TraceContext(text: trace)),
-                requestID: try #require(RequestID(text: "r-1")))
+                trace: TraceContext(text: trace), requestID: RequestID(text: "r-1"))
         }
         let object = try JSONValue(parsing: Array(text.utf8))
         #expect(object["client"]?.text == "2001:db8::1" && object["peer"]?.text == "127.0.0.1")
