@@ -4,6 +4,8 @@ import TestKit
 /// layout of `swift format`.
 struct DeclaredMembers {
     private var members: [String: Set<String>] = [:]
+    /// The protocols that types conform to, whose members they have.
+    private var protocols: [String: [String]] = [:]
 
     /// Reads all Swift files in a folder of the repository.
     init(below folder: String) {
@@ -16,7 +18,8 @@ struct DeclaredMembers {
     func declares(path: [String]) -> Bool {
         guard let type = path.first, let own = members[type] else { return false }
         guard path.count > 1 else { return true }
-        return own.contains(path[1]) && (path.count == 2 || declares(path: Array(path[1...])))
+        let all = (protocols[type] ?? []).reduce(own) { $0.union(members[$1] ?? []) }
+        return all.contains(path[1]) && (path.count == 2 || declares(path: Array(path[1...])))
     }
 
     private mutating func read(_ path: String) {
@@ -42,6 +45,7 @@ struct DeclaredMembers {
                 let name = words[1]
                 if let outer = open.last { members[outer.name, default: []].insert(name) }
                 members[name, default: []].formUnion([])
+                if text.contains(":") { protocols[name, default: []] += words.dropFirst(2) }
                 if !text.hasSuffix("}") { open.append((indent, name)) }
             } else if let outer = open.last, indent == outer.indent + 4 {
                 members[outer.name]?.formUnion(Self.members(keyword, text, words))

@@ -22,7 +22,7 @@ import Testing
         let declared = try Tool.run([
             "grep", "-rhoE",
             "public (final |import |internal\\(set\\) |static )*"
-                + "(class|struct|enum|var|let|func) [A-Za-z.]+",
+                + "(class|struct|enum|protocol|var|let|func) [A-Za-z.]+",
             "--include=*.swift", RepositoryRoot.file("Sources/Client/Imagebus"),
         ])
         let names = String(decoding: declared, as: UTF8.self).split { " .\n".contains($0) }

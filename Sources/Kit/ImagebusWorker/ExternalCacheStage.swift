@@ -188,7 +188,7 @@ final class CacheTurns: Sendable {
     }
 
     private struct Line {
-        /// `nil` as key means all keys, `nil` as end that there was no descriptor for it.
+        /// `nil` as key means all keys, `nil` as end that no later turn waits for it.
         var places: [(number: UInt64, key: String?, end: Bell?)] = []
         var last: UInt64 = 0
     }
@@ -226,12 +226,18 @@ final class CacheTurns: Sendable {
 
     /// Returns the next turn for a key, or for all keys if `key` is `nil`.
     func enqueue(_ key: String?) -> Turn {
-        let end = try? Bell()
-        return line.withLock { line in
-            let earlier = line.places.filter { key == nil || $0.key == nil || $0.key == key }
+        line.withLock { line in
+            var earlier: [Bell?] = []
+            for index in line.places.indices {
+                let other = line.places[index].key
+                guard key == nil || other == nil || other == key else { continue }
+                // Without a descriptor, only this job fails.
+                if line.places[index].end == nil { line.places[index].end = try? Bell() }
+                earlier.append(line.places[index].end)
+            }
             line.last += 1
-            line.places.append((line.last, key, end))
-            return Turn(self, line.last, after: earlier.map(\.end))
+            line.places.append((line.last, key, nil))
+            return Turn(self, line.last, after: earlier)
         }
     }
 

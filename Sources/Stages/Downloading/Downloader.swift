@@ -77,7 +77,7 @@ package final class Downloader: Sendable {
     /// No effect after its outcome.
     package func adjust(_ adjustment: JobAdjustment) {
         let deadline = DownloadInbox.deadline(after: adjustment.millisecondsLeft)
-        if inbox.send(to: adjustment.id, { $0.adjust(adjustment, deadline) }) { waker.wake() }
+        if inbox.adjust(adjustment.id, { $0.adjust(adjustment, deadline) }) { waker.wake() }
     }
 
     /// Applies settings to transfers that start from now on; they override command-line options.
@@ -85,7 +85,7 @@ package final class Downloader: Sendable {
         let adopted = configuration.adopting(settings)
         // The addresses come from the options, which were already validated.
         guard let policy = try? adopted.policy() else { return }
-        inbox.send { $0.adopt(adopted, policy) }
+        inbox.adopt { $0.adopt(adopted, policy) }
         waker.wake()
     }
 
@@ -110,6 +110,9 @@ final class DownloadInbox: Sendable {
 
     private struct State: Sendable {
         var commands: [(job: JobID?, run: Command)] = []
+        /// The newest adjustment of each job, and the newest settings.
+        var adjustments: [JobID: Command] = [:]
+        var settings: Command?
         var live: Set<JobID> = []
         var isStopping = false
     }
@@ -146,20 +149,35 @@ final class DownloadInbox: Sendable {
         }
     }
 
-    /// Sends any other request.
-    func send(_ command: @escaping Command) {
-        state.withLock { $0.commands.append((nil, command)) }
+    /// Sends an adjustment in place of an earlier one that the loop hasn't executed; returns false
+    /// if the job has got its outcome.
+    func adjust(_ id: JobID, _ command: @escaping Command) -> Bool {
+        state.withLock { state in
+            guard state.live.contains(id) else { return false }
+            state.adjustments[id] = command
+            return true
+        }
     }
+
+    /// Sends the answer of a file reader; it is executed even if its job has got its outcome.
+    func send(_ answer: @escaping Command) {
+        state.withLock { $0.commands.append((nil, answer)) }
+    }
+
+    /// Sends settings in place of earlier ones that the loop hasn't executed.
+    func adopt(_ command: @escaping Command) { state.withLock { $0.settings = command } }
 
     func stop() {
         state.withLock { $0.isStopping = true }
     }
 
-    /// Removes and returns all requests since the last call, and whether the loop must stop.
+    /// Removes and returns all requests since the last call, settings first, and whether the loop must stop.
     func drain() -> (commands: [Command], isStopping: Bool) {
         state.withLock { state in
-            defer { state.commands = [] }
-            return (state.commands.map(\.run), state.isStopping)
+            defer { (state.commands, state.adjustments, state.settings) = ([], [:], nil) }
+            let settings = state.settings.map { [$0] } ?? []
+            let commands = settings + state.commands.map(\.run) + state.adjustments.values
+            return (commands, state.isStopping)
         }
     }
 
@@ -168,6 +186,7 @@ final class DownloadInbox: Sendable {
         state.withLock { state in
             state.live.remove(id)
             state.commands.removeAll { $0.job == id }
+            state.adjustments[id] = nil
         }
     }
 

@@ -244,20 +244,22 @@ extension FileDescriptor {
     private static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to number: Int32, at offset: Int
     ) throws(Errno) {
-        _ = try repeated(bytes.count) { done in
+        let count = try repeated(bytes.count) { done in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             return clinux_pwrite(number, rest.baseAddress, rest.count, Int64(offset + done))
         }
+        guard count == bytes.count else { throw .inputOutput }
     }
 
     /// Writes all bytes to a descriptor that no value here owns, such as 2 for the log.
     public static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to number: Int32
     ) throws(Errno) {
-        _ = try repeated(bytes.count) { done in
+        let count = try repeated(bytes.count) { done in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             return clinux_write(number, rest.baseAddress, rest.count)
         }
+        guard count == bytes.count else { throw .inputOutput }
     }
 
     /// Whether a write to a descriptor that no value here owns would not block now (poll). A pipe

@@ -236,19 +236,21 @@ extension ImageResponse {
 /// A least-recently-used cache, limited by total cost and number of entries.
 struct CostedEntries<Key: Hashable, Value> {
     private final class Entry {
+        let key: Key
         let value: Value
         let cost: Int
         /// Its number in the order of use.
-        var number: Int
+        var number = 0
 
-        init(_ value: Value, cost: Int, number: Int) {
-            (self.value, self.cost, self.number) = (value, cost, number)
+        init(_ key: Key, _ value: Value, cost: Int) {
+            (self.key, self.value, self.cost) = (key, value, cost)
         }
     }
 
     private var entries: [Key: Entry] = [:]
-    /// The keys in order of use, the least recently used first.
-    private var order = NumberedQueue<Key>()
+    /// The entries in order of use, the least recently used first. Not the keys that were looked
+    /// up: those would keep the caller's requests.
+    private var order = NumberedQueue<Entry>()
     private(set) var cost = 0
     let costMax: Int
     let countMax: Int
@@ -262,7 +264,7 @@ struct CostedEntries<Key: Hashable, Value> {
         guard let entry = entries[key] else { return nil }
         if entry.number != order.lastNumber {
             order.remove(entry.number) { _ in true }
-            entry.number = order.append(key)
+            entry.number = order.append(entry)
         }
         return entry.value
     }
@@ -274,10 +276,12 @@ struct CostedEntries<Key: Hashable, Value> {
         guard cost >= 0, cost <= costMax, countMax > 0 else { return nil }
         var gone = 0
         while let oldest = order.first, self.cost > costMax - cost || count >= countMax {
-            remove(oldest)
+            remove(oldest.key)
             gone += 1
         }
-        entries[key] = Entry(value, cost: cost, number: order.append(key))
+        let entry = Entry(key, value, cost: cost)
+        entry.number = order.append(entry)
+        entries[key] = entry
         self.cost += cost
         return gone
     }

@@ -227,11 +227,11 @@ public struct ContextSettingError: Error, Hashable, Sendable {
     public init(_ reason: String) { self.reason = reason }
 }
 
-/// Parses `NAME=VALUE` separated by commas; throws for an unknown name.
-private func assignments<Word: RawRepresentable<String> & CaseIterable>(
-    _ text: String, to words: Word.Type
-) throws(ContextSettingError) -> [(word: Word, value: String)] {
-    var found: [(word: Word, value: String)] = []
+/// Passes on each `NAME=VALUE` of a list separated by commas, in order; throws for an unknown name.
+private func forEachAssignment<Word: RawRepresentable<String> & CaseIterable>(
+    _ text: String, to words: Word.Type,
+    _ take: (Word, String) throws(ContextSettingError) -> Void
+) throws(ContextSettingError) {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
         let halves = part.split(separator: "=", maxSplits: 1).map(String.init)
         guard halves.count == 2, let word = Word(rawValue: halves[0]) else {
@@ -239,9 +239,8 @@ private func assignments<Word: RawRepresentable<String> & CaseIterable>(
                 "'\(part)' is not one of "
                     + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
         }
-        found.append((word, halves[1]))
+        try take(word, halves[1])
     }
-    return found
 }
 
 /// SDWebImage's decoder options in one text, `NAME=VALUE` separated by commas. Each is equivalent
@@ -250,8 +249,8 @@ enum DecodeOptionList {
     /// Returns the equivalent settings; throws for an unknown name or an invalid value.
     static func settings(_ text: String) throws(ContextSettingError) -> [ContextSetting] {
         var settings: [ContextSetting] = []
-        for (word, value) in try assignments(text, to: Word.self) {
-            guard let key = word.key else { continue }
+        try forEachAssignment(text, to: Word.self) { word, value throws(ContextSettingError) in
+            guard let key = word.key else { return }
             do throws(ContextSettingError) {
                 settings.append(try ContextSetting(key, value))
             } catch {
@@ -292,7 +291,7 @@ enum EncodeOptionList {
     /// Returns the options; throws for an unknown name or an invalid value.
     static func options(_ text: String) throws(ContextSettingError) -> EncodeOptions {
         var options = EncodeOptions()
-        for (word, value) in try assignments(text, to: Word.self) {
+        try forEachAssignment(text, to: Word.self) { word, value throws(ContextSettingError) in
             guard try word.isTaken(value, by: &options) else {
                 throw ContextSettingError("\(word.rawValue) must be \(word.expected)")
             }
@@ -367,9 +366,10 @@ enum YesOrNo {
     /// Returns whether a list of decoder or encoder options restricts an animation to its first
     /// frame.
     static func isFirstFrameOnly(_ list: String) -> Bool {
-        let name = "first-frame-only="
-        return list.split(separator: ",").contains {
-            $0.hasPrefix(name) && (try? isYes(String($0.dropFirst(name.count)))) == true
+        list.split(separator: ",").contains { part in
+            let halves = part.split(separator: "=", maxSplits: 1)
+            return halves.count == 2 && halves[0] == "first-frame-only"
+                && (try? isYes(String(halves[1]))) == true
         }
     }
 }

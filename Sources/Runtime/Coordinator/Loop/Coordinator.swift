@@ -84,6 +84,10 @@ struct Coordinator: ~Copyable {
         let pools = configuration.pools
         let listeners = Listener.all(pools)
         let lock = try CoordinatorLock.acquire(in: bootstrap.paths, listeners)
+        // Before anything that can fail, so that no earlier voucher outlives a failed start.
+        let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
+        let vouchers = VoucherFiles(
+            listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
         let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
@@ -105,9 +109,7 @@ struct Coordinator: ~Copyable {
         self.lock = lock
         (self.authenticator, self.context) = (authenticator, context)
         self.listenerSockets = listenerSockets
-        epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
-        vouchers = VoucherFiles(
-            listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
+        (self.epoch, self.vouchers) = (epoch, vouchers)
         if let fault = vouchers.fault {
             bootstrap.log.warning("vouchers disabled", ["reason": .string(fault)])
         }
