@@ -19,7 +19,9 @@ struct MiniaturePixels {
             .miniature(width: size.width, height: size.height)
             .withPixels { samples in
                 stride(from: 0, to: samples.count, by: 4).map { start in
-                    SIMD4((start..<start + 4).map { samples[$0] })
+                    SIMD4(
+                        samples[start], samples[start + 1], samples[start + 2],
+                        samples[start + 3])
                 }
             }
     }

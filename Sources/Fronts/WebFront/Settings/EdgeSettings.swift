@@ -198,12 +198,16 @@ extension LogContext {
         [Self.requestField: requestID?.text, Self.traceField: trace?.text]
     }
 
-    fileprivate static var randomIdentifier: Identifier128 {
-        Identifier128(high: Random.uint64(), low: Random.uint64())
+    /// An identifier and the number of a span, by one system call.
+    fileprivate static var randomNumbers: (id: Identifier128, span: UInt64) {
+        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { Random.fill($0) }
+        return (Identifier128(high: words.0, low: words.1), words.2)
     }
 
     fileprivate static func randomTrace() -> TraceContext {
-        TraceContext(trace: randomIdentifier, parent: Random.uint64(), flags: 0) ?? randomTrace()
+        let (id, span) = randomNumbers
+        return TraceContext(trace: id, parent: span, flags: 0) ?? randomTrace()
     }
 }
 
@@ -218,6 +222,6 @@ extension EdgeSettings {
         return LogContext(
             trace: trace.flatMap { TraceContext(text: $0) } ?? LogContext.randomTrace(),
             requestID: request.flatMap { RequestID(text: $0) }
-                ?? RequestID(LogContext.randomIdentifier))
+                ?? RequestID(LogContext.randomNumbers.id))
     }
 }

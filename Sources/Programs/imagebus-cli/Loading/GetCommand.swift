@@ -131,9 +131,11 @@ final class LoadRun {
                     cancel: task.cancel), nil
             )
         } catch {
-            if let cached = task.cachedResponse, isSuitable(cached) { return (cached, error) }
             // The stack is running, but its coordinator does not come back in time.
-            throw error.code == .unavailable && mapsUnavailable ? .noAnswer : error
+            let isUnanswered = error.code == .unavailable && mapsUnavailable
+            let failure = isUnanswered ? ImageError.noAnswer : error
+            if let cached = task.cachedResponse, isSuitable(cached) { return (cached, failure) }
+            throw failure
         }
     }
 }

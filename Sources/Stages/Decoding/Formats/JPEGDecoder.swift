@@ -75,6 +75,8 @@ extension PlanarImage where Self: ~Copyable {
     consuming func write(
         to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
     ) throws -> DecodedImage.Frame {
+        // Planes may have been decoded before, which can't be canceled.
+        guard !cancellation.isCancelled else { throw ImageError.cancelled }
         let (layout, count) = (layout, byteCount)
         let block = try output.reserve(count + kept.byteCount)
         do {
