@@ -49,11 +49,15 @@ struct Lanes {
         let space = HeapSpace()
         let (info, pixels) = try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
-                let source = try source(input)
-                let image = try source.pixels(
-                    at: source.scale(for: job.need), cancellation: CancellationFlag())
-                let kept = try RetainedMetadata(of: source, [])
-                return (source.info, try image.write(to: space, with: kept))
+                do {
+                    let source = try source(input)
+                    let image = try source.pixels(
+                        at: source.scale(for: job.need), cancellation: CancellationFlag())
+                    let kept = try RetainedMetadata(of: source, [])
+                    return (source.info, try image.write(to: space, with: kept))
+                } catch {
+                    throw ImageError(decoding: error)
+                }
             }
         }
         return try transform(pixels, info, job, space)

@@ -49,13 +49,14 @@ struct BatchOperationTests {
         let count = clients * 4_096
         var tokens: [Token] = []
         for _ in 0..<clients {
+            let client = stack.connect()
             for _ in 0..<4_096 {
                 let token = Token(Identifier128(high: 2, low: UInt64(tokens.count)))
                 tokens.append(token)
-                stack.waiting[token] = stack.client
+                stack.waiting[token] = client
                 var actions: [SchedulerAction] = []
                 stack.scheduler.handle(
-                    .load(stack.client, LoadRequest(token: token, image: image), LoadTerms()),
+                    .load(client, LoadRequest(token: token, image: image), LoadTerms()),
                     at: stack.now, into: &actions)
                 for action in actions { stack.observe(action) }
             }

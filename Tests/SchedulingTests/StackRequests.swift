@@ -61,14 +61,16 @@ extension Stack {
     mutating func refusal(
         of image: ImageRequest, by client: ClientID? = nil, terms: LoadTerms = LoadTerms()
     ) -> ErrorCode? {
-        error(load(image, by: client, terms: terms))
+        let token = load(image, by: client, terms: terms)
+        return error(token)
     }
 
     /// Sends a load. Returns its outcome unless it is waiting.
     mutating func outcome(
         of image: ImageRequest, by client: ClientID? = nil, terms: LoadTerms = LoadTerms()
     ) -> Reply.Outcome? {
-        reply(load(image, by: client, terms: terms))?.outcome
+        let token = load(image, by: client, terms: terms)
+        return reply(token)?.outcome
     }
 
     mutating func cancel(_ token: Token, by client: ClientID? = nil) {
