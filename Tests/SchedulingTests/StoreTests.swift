@@ -5,7 +5,7 @@ import Testing
 
 struct StoreTests {
     private var stack = Stack.staffed()
-    private let waiting = ImageRequest.loader("a", .waitStoreCache)
+    private let waiting = ImageRequest.loader("a", size: 5, .waitStoreCache)
 
     @Test mutating func waitStoreCacheWaitsForBothStoresAndSaysWhichTiersHaveIt() {
         let token = stack.load(waiting)
