@@ -289,6 +289,7 @@ struct StepChainTests {
 
     /// Custom steps go only to pools that are granted them by name.
     @Test mutating func ourWorkersDoNoStepOfSomebodyElse() {
+        stack = Stack.staffed()
         #expect(stack.refusal(of: Self.image([Self.mark])) == .stepFailed)
         #expect(stack.allHeld.isEmpty && stack.faults == [])
     }
