@@ -350,7 +350,7 @@ struct NextCoderTests {
         let job = bench.decode(nil)
         #expect(Self.asked(&bench, job, workers) == ["first", "second", "decode"])
         #expect(bench.failures()[job]?.code == .unsupportedFormat)
-        // With a second waiting job there is no room.
+        // The second waiting job exceeds the limit.
         bench.leave(workers[2])
         let (waiting, refused) = (bench.decode(nil), bench.decode(nil))
         #expect(bench.failures()[refused]?.code == .busy)
@@ -359,7 +359,7 @@ struct NextCoderTests {
         #expect(bench.faults == [])
     }
 
-    /// It is queued there like any other job, and removed when it is no longer wanted.
+    /// It is queued there like any other job, and removed when its request is canceled.
     @Test func itWaitsForTheNextOneAndIsForgotten() {
         var (bench, workers) = Self.bench()
         bench.leave(workers[2])
@@ -504,7 +504,7 @@ struct PoolBench {
         _ name: String, credit: UInt32 = 1, _ capabilities: WorkerCapabilities = .all
     ) -> WorkerID {
         guard let pool = PoolName(name).flatMap(pools.id) else {
-            preconditionFailure("there is no pool \(name)")
+            preconditionFailure("unknown pool \(name)")
         }
         lastWorker += 1
         let worker = WorkerID(lastWorker)

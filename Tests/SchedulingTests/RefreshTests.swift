@@ -344,7 +344,7 @@ struct RefreshTests {
     }
 }
 
-/// Of two concurrent refreshes of one image, the transfer that started last is stored.
+/// If two refreshes of an image overlap, the transfer that started last is stored.
 struct RacingRefreshTests {
     private static let url = "http://example.org/a.jpg"
 

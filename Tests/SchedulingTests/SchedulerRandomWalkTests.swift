@@ -72,7 +72,7 @@ struct SchedulerRandomWalkTests {
 
 /// A random walk whose cache keeps everything it is given and answers queries with what it had when
 /// it received them, however late, and without losses, lies and cancels: then no URL may ever be
-/// fetched twice (SEMANTICS §3.5: there is no gap between fetch and store).
+/// fetched twice (SEMANTICS §3.5: an original is found from its fetch on, also before its store).
 struct HonestWalk {
     var stack: Stack
     var random: SeededGenerator

@@ -332,8 +332,7 @@ extension WorkGraph {
         }
     }
 
-    /// Of all transfers that replace the original of one key, only the one that started last may be
-    /// stored.
+    /// If several transfers replace the original of a key, only the last one to start may be stored.
     private func auditOrder(
         of id: SourceNode.ID, _ source: SourceNode, _ check: (Bool, String) -> Void
     ) {

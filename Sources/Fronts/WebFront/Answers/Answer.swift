@@ -7,7 +7,7 @@ package struct Answer: Hashable, Sendable {
     package var fields: HTTPFields
     /// The body; empty for an image.
     package var body: [UInt8] = []
-    /// The range of the image's bytes to send; `nil` if there is no image.
+    /// The range of the image's bytes to send; `nil` for an answer without an image.
     package var bytes: Range<Int>?
     /// The error that it reports; `nil` if it reports none.
     package var failure: Failure?

@@ -288,7 +288,7 @@ final class BlockWriter {
         block = try space.reserve(max(4096, estimate))
     }
 
-    /// Appends bytes; returns false if there is no space for them.
+    /// Appends bytes; returns false if they don't fit.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard grow(by: bytes.count) else { return false }
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...]).copyMemory(from: bytes)
@@ -296,7 +296,7 @@ final class BlockWriter {
         return true
     }
 
-    /// Inserts bytes at `place`; throws if there is no space for them.
+    /// Inserts bytes at `place`; throws if they don't fit.
     func insert(_ bytes: [UInt8], at place: Int) throws {
         guard grow(by: bytes.count) else { throw ImageError.noRoom }
         let behind = UnsafeMutableRawBufferPointer(rebasing: block.bytes[(place + bytes.count)...])
