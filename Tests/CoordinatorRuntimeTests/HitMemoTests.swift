@@ -36,8 +36,9 @@ import Wire
                 cache, kind: .cache, incarnation: Incarnation(first.value), credit: 1),
             .segmentsOpened(cache, [segment]), .stored(cache, notice),
         ] { scheduler.handle(event, at: now, into: &actions) }
-        let ticket = scheduler.hitTicket(for: load(first), LoadTerms())
-        return try #require(ticket)
+        let load = load(first)
+        let (names, plan) = try scheduler.prepare(load, LoadTerms())
+        return try #require(scheduler.ticket(for: load, LoadTerms(), plan, names))
     }
 
     private func found(_ memo: HitMemo, _ body: [UInt8]) -> (hit: HitMemo.Hit, token: Token)? {

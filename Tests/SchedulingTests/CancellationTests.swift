@@ -374,8 +374,8 @@ struct SlotTests {
         let token = Token(Identifier128(high: 6, low: 6))
         let plain = LoadRequest(token: token, image: known)
         let slotted = LoadRequest(token: token, image: known, slot: "s")
-        #expect(stack.scheduler.hitTicket(for: plain, LoadTerms()) != nil)
-        #expect(stack.scheduler.hitTicket(for: slotted, LoadTerms()) == nil)
+        #expect(stack.ticket(for: plain, LoadTerms()) != nil)
+        #expect(stack.ticket(for: slotted, LoadTerms()) == nil)
         stack.load(known, slot: "s")
     }
 

@@ -147,7 +147,7 @@ struct FailureCacheTests {
         stack.publish(try #require(stack.image(token)).key)
         func ticket(_ image: ImageRequest) -> HitTicket? {
             let token = Token(5)
-            return stack.scheduler.hitTicket(
+            return stack.ticket(
                 for: LoadRequest(token: token, image: image), LoadTerms())
         }
         let (plain, produced) = (try #require(ticket(.image())), try #require(ticket(small)))
@@ -207,7 +207,7 @@ struct FailureCacheTests {
             LoadRequest(token: Token(5), image: .image("a", options))
         }
         func ticket(_ options: RequestOptions) -> HitTicket? {
-            stack.scheduler.hitTicket(for: load(options), LoadTerms())
+            stack.ticket(for: load(options), LoadTerms())
         }
         func answers(_ ticket: HitTicket, after milliseconds: Int = 0) -> Bool {
             let moment = stack.now.adding(milliseconds: milliseconds)

@@ -258,9 +258,24 @@ struct RepeatedHitTests {
         #expect(stack.ticket(image, terms)?.image == stack.image(token))
     }
 
+    @Test mutating func aRepeatableHitHasAVoucherAndATicket() throws {
+        let token = stack.load(.image(), isRepeatable: true)
+        let image = try #require(stack.image(token))
+        #expect(stack.granted.map(\.image) == [image])
+        #expect(stack.granted.map(\.unvouched) == [ticket])
+        #expect(image.voucher != nil && image.unvouched == ticket.image)
+        #expect(answers(stack.granted[0]))
+        #expect(stack.counters.requests == 2 && stack.counters.memoryHits == 2)
+        #expect(stack.records[token]?.reply.outcome == .image(image))
+        stack.load(.image())
+        stack.load(.image(), slot: "s", isRepeatable: true)
+        stack.load(.image("b"), isRepeatable: true)
+        #expect(stack.granted.count == 1, "not repeatable, in a slot, a miss")
+    }
+
     @Test func aRetryAfterAStaleCopyHasNoTicket() {
         let retry = LoadRequest(token: Self.token, image: .image(), staleRetries: 1)
-        #expect(stack.scheduler.hitTicket(for: retry, LoadTerms()) == nil)
+        #expect(stack.ticket(for: retry, LoadTerms()) == nil)
     }
 }
 
@@ -551,8 +566,17 @@ extension HitTicket {
     /// The same without its voucher, so that its validity doesn't depend on that.
     var unvouched: HitTicket {
         var ticket = self
-        ticket.image.voucher = nil
+        ticket.image = image.unvouched
         return ticket
+    }
+}
+
+extension DeliveredImage {
+    /// The same without a voucher.
+    var unvouched: DeliveredImage {
+        var image = self
+        image.voucher = nil
+        return image
     }
 }
 

@@ -50,18 +50,6 @@ struct OverlayCacheTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    @Test mutating func namesAreDerivedOnceHoweverTheOverlayIsWishedFor() {
-        stack.load(.marked())
-        stack.run(.query)
-        let count = stack.scheduler.namesMemo.count
-        for timeout in [1_000, 2_000] {
-            stack.load(.marked().with { $0.timeoutMilliseconds = timeout })
-        }
-        stack.load(.marked().with { $0.priority = .high })
-        #expect(stack.scheduler.namesMemo.count == count)
-        stack.end()
-    }
-
     // MARK: - Space
 
     @Test mutating func aResultThatIsMadeHoldsNoOverlaysWhileItIsStored() {

@@ -106,6 +106,8 @@ struct Stack {
     /// Tickets of loads answered from memory, and the number of repeated answers.
     var tickets: [Saying: HitTicket] = [:]
     var repeatedHits = 0
+    /// The tickets that the scheduler granted, with their vouchers.
+    var granted: [HitTicket] = []
     /// The `Vary` of simulated origins.
     var vary: String?
     /// The `Cache-Control` of simulated origins, and the age of responses in milliseconds; `nil`:

@@ -39,6 +39,7 @@ extension Stack {
         case .expel(let worker, let error):
             workers[worker] = nil
             expelled.append((worker, error))
+        case .granted(let ticket): granted.append(ticket)
         case .reply(let client, let reply): replied(reply, to: client)
         case .record(let record): recorded(record)
         case .progress(let client, let progress):

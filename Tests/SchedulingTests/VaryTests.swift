@@ -101,7 +101,7 @@ struct VaryTests {
         let image = Self.image("image/webp")
         stack.publish(keys(image, vary: "Accept")[0])
         let load = LoadRequest(token: Token(5), image: image)
-        let found = stack.scheduler.hitTicket(for: load, LoadTerms())
+        let found = stack.ticket(for: load, LoadTerms())
         let ticket = try #require(found)
         for vary in ["Accept", nil, "DPR"] {
             let other = ImageRequest.loader("other")

@@ -71,7 +71,7 @@ struct Walk {
             limits.requestsPerClientMax = 12
             limits.dispatch.queuedJobsMax = 6
             limits.hitsMax = 3
-            limits.namesMax = 4
+            limits.variancesMax = 4
             limits.workGraph.transcodesMax = 3
             limits.dispatch.attemptsMax = 3
             limits.dispatch.outputBytesMax.download = 3 << 20
@@ -204,7 +204,8 @@ struct Walk {
             wantsProgress: random.oneIn(3), wantsInfo: random.oneIn(4),
             staleRetries: random.oneIn(12) ? 1 : 0, detach: random.oneIn(8), slot: slot(),
             terms: terms(of: image),
-            httpClient: random.oneIn(3) ? UInt64.random(in: 1...3, using: &random) : 0)
+            httpClient: random.oneIn(3) ? UInt64.random(in: 1...3, using: &random) : 0,
+            isRepeatable: stack.lastToken % 2 == 0)
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }

@@ -219,9 +219,11 @@ extension Walk {
     private mutating func vouch() {
         let image = request()
         let load = LoadRequest(token: Token(Identifier128(high: 8, low: 8)), image: image)
-        guard var ticket = stack.scheduler.hitTicket(for: load, terms(of: image)) else { return }
+        guard var ticket = stack.ticket(for: load, terms(of: image)) else { return }
         stack.scheduler.hits.vouch(for: &ticket)
         vouched.append(ticket)
+        vouched += stack.granted
+        stack.granted = []
         if vouched.count > 200 { vouched.removeFirst(100) }
     }
 

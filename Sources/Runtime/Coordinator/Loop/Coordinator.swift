@@ -28,6 +28,8 @@ struct Coordinator: ~Copyable {
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemos = HitMemos()
+    /// The ticket of the load that is being handled, if a hit answered it.
+    var granted: HitTicket?
     /// Replies to hits, batched for the client whose message is being read.
     var answers = BatchWriter()
     /// The shared files in which clients see which answers they may repeat.

@@ -14,13 +14,15 @@ extension Coordinator {
             return handle(.load(client, resolved.load, resolved.terms))
         }
         let resolved = socket.listener == .web ? resolve(restricted: request) : resolve(request)
-        // Hits get a voucher at the first request: a client that cycles through many images may
-        // find each memo replaced when it asks again.
-        if !inChunks {
-            if learn(request, resolved, socket), answerAgain(socket) { return }
-            if answerOnce(request, resolved, from: id, socket) { return }
+        let isRepeatable =
+            !inChunks && !resolved.mayChange && socket.listener != .admin
+            && requestLog.permitsShortWay && peers.takesReferences(id)
+        handle(.load(client, resolved.load, resolved.terms, isRepeatable: isRepeatable))
+        // Loads with log contexts are rarely repeated byte for byte.
+        guard let ticket = exchange(&granted, with: nil), request.logContext.isEmpty else { return }
+        socket.frames.withBody {
+            hitMemos[socket.listener].learn(request, $0, ticket, &encoder)
         }
-        handle(.load(client, resolved.load, resolved.terms))
     }
 
     /// Resolves a load of a front end that serves untrusted clients with the profile for those.

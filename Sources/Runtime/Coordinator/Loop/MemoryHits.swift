@@ -68,50 +68,6 @@ extension Coordinator {
     ) -> ServerMessage? {
         try? decoder.serverMessage(.reply, answers.body(at: index))
     }
-
-    /// Memoizes a load that a hit answers, unless it may resolve differently later. Returns `false`
-    /// if nothing new was memoized.
-    mutating func learn(
-        _ load: LoadRequest, _ resolved: Resolved, _ socket: ListenerSocket
-    ) -> Bool {
-        // Loads with log contexts are rarely repeated byte for byte.
-        guard socket.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
-            !resolved.mayChange,
-            var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
-        else { return false }
-        if let known = socket.find(in: hitMemos[socket.listener])?.hit,
-            known.ticket.saysTheSame(as: ticket), scheduler.stands(known.ticket, at: .now())
-        {
-            return false
-        }
-        scheduler.hits.vouch(for: &ticket)
-        writeVouchers()
-        socket.frames.withBody {
-            hitMemos[socket.listener].learn(load, $0, ticket, &encoder)
-        }
-        return true
-    }
-
-    /// Answers a load with trace or request ID, whose bytes are rarely repeated, if it is a hit;
-    /// the answer has a voucher like that of other loads. Returns `false`, without side effects, if
-    /// it must take the regular path.
-    mutating func answerOnce(
-        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ socket: ListenerSocket
-    ) -> Bool {
-        guard socket.listener != .admin, requestLog.permitsShortWay, !load.logContext.isEmpty,
-            !resolved.mayChange, peers.takesReferences(id),
-            var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
-        else { return false }
-        scheduler.hits.vouch(for: &ticket)
-        writeVouchers()
-        guard scheduler.answer(ticket, again: load.token, of: ClientID(id), at: now) else {
-            return false
-        }
-        let answer = Reply(token: load.token, outcome: .image(ticket.image))
-        reply(answer, to: ClientID(id))
-        log(RequestRecord(load, answer))
-        return true
-    }
 }
 
 /// Loads that were answered by hits, by the bytes of their messages. A repeated load costs a hash,

@@ -41,6 +41,7 @@ extension Coordinator {
             release(blocks, of: worker, isPrompt: isPrompt)
         case .touched(let worker, let blocks): send(.touched(blocks), to: worker)
         case .expel(let worker, let error): expel(worker.value, error)
+        case .granted(let ticket): granted = ticket
         case .reply(let client, let reply): self.reply(reply, to: client)
         case .record(let record): log(record)
         case .progress(let client, let progress): send(.progress(progress), to: client)

@@ -6,10 +6,10 @@ extension Scheduler {
     /// that request, whose reply is still pending.
     ///
     /// `upload` is held for the lifetime of the request. A member of a `batch` has neither its own
-    /// token nor a reply.
+    /// token nor a reply. `isRepeatable` is that of `SchedulerEvent.load`.
     func admit(
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, upload: Upload? = nil,
-        in batch: PrefetchBatch? = nil
+        in batch: PrefetchBatch? = nil, isRepeatable: Bool = false
     ) {
         guard let owner = clients[client] else { return }
         let live = batch == nil ? liveRequest(with: load.token) : nil
@@ -26,12 +26,10 @@ extension Scheduler {
             guard live == nil, batch != nil || prefetching.batches[load.token] == nil else {
                 throw ImageError(.tokenInUse, "another request is using this token")
             }
-            try checkAdmission(of: load, terms)
-            try upload?.check(terms.limits)
-            try checkExternalWork(of: load.image)
-            let names = try names(of: load.image, terms, upload)
-            let plan = LoadPlan(
-                load.image, terms, names, distrustsMemory: load.staleRetries > 0)
+            let (names, plan) = try prepare(load, terms, upload)
+            if isRepeatable, let ticket = ticket(for: load, terms, plan, names) {
+                return answerRepeatably(load, of: client, ticket)
+            }
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: owner) }
@@ -46,6 +44,18 @@ extension Scheduler {
             shared.counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
+    }
+
+    /// Checks the request and derives its names and plan.
+    func prepare(
+        _ load: LoadRequest, _ terms: LoadTerms, _ upload: Upload? = nil
+    ) throws(ImageError) -> (names: RequestNames, plan: LoadPlan) {
+        try checkAdmission(of: load, terms)
+        try upload?.check(terms.limits)
+        try checkExternalWork(of: load.image)
+        let names = try names(of: load.image, terms, upload)
+        let plan = LoadPlan(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
+        return (names, plan)
     }
 
     /// Checks whether the request is permitted, regardless of the load.
@@ -78,6 +88,19 @@ extension Scheduler {
     ) {
         if let batch { return memberEnded(batch, load.image.url, outcome) }
         answerAtOnce(load, of: client, outcome)
+    }
+
+    /// Answers a load with a ticket that the caller may keep. It gets a voucher at the first
+    /// request: a client that cycles through many images may find each memo replaced when it asks
+    /// again.
+    private func answerRepeatably(
+        _ load: LoadRequest, of client: ClientID, _ ticket: HitTicket
+    ) {
+        var ticket = ticket
+        hits.vouch(for: &ticket)
+        use(ticket)
+        shared.actions.append(.granted(ticket))
+        conclude(load, of: client, in: nil, .image(ticket.image))
     }
 
     /// Answers a request from the hit index, if possible, before it has any cost.

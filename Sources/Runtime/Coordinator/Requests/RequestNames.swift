@@ -22,9 +22,10 @@ extension Scheduler {
     func names(
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
-        let names = try namesMemo.names(
-            of: image, terms, isUpload: isUpload, limits: limits.workGraph.image,
-            layout: workGraph.layout)
+        let names = try RequestNames(
+            checking: image, terms, isUpload: isUpload,
+            limits: limits.workGraph.image.narrowed(by: terms.limits))
+        if !workGraph.layout.isEmpty { try names.check(workGraph.layout) }
         // Usually no response varies, in which case hits pay nothing.
         guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
@@ -43,7 +44,6 @@ extension Scheduler {
     func adopt(_ layout: CacheLayout) {
         workGraph.layout = layout
         hits.adopt(layout)
-        namesMemo.removeAll()
     }
 
     static let noKey = ImageError(
@@ -51,141 +51,7 @@ extension Scheduler {
         "a cache key must have 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
 }
 
-/// A cache of derived names, so that a hit costs a lookup instead of a derivation.
-struct RequestNamesMemo: Sendable {
-    /// A lookup key with a cached hash. A reference type, because a lookup compares several keys
-    /// and would copy each.
-    private final class Question: Hashable, Sendable {
-        let parts: Parts
-        /// The hash of the parts chosen by clients.
-        private let digest: Int
-
-        init(_ parts: consuming Parts) {
-            digest = parts.digest
-            self.parts = parts
-        }
-
-        static func == (left: Question, right: Question) -> Bool {
-            left.digest == right.digest && left.parts == right.parts
-        }
-
-        /// The digest represents all parts.
-        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
-    }
-
-    /// The properties on which the names depend: the image and the client's identity, but no
-    /// loading options.
-    private struct Parts: Equatable, Sendable {
-        let url: String
-        let headers: [HTTPHeader]
-        let frame: Int?
-        let animates: Bool
-        let leavesOutFrames: Bool
-        let thumbnail: Thumbnail?
-        let steps: [TransformStep]
-        let output: OutputOptions
-        let infoOnly: Bool
-        let properties: RequestedProperties
-        let identity: String?
-        let isUnverified: Bool
-        let base: KeyBase
-        /// The URL of the transfer if a rule substitutes it.
-        let transferURL: String?
-        let cache: String
-        let originalCache: String
-        let overlays: [OverlayName]
-        let limits: LimitSettings
-        let isUpload: Bool
-
-        /// The properties that determine the name of an overlay's original.
-        struct OverlayName: Hashable, Sendable {
-            let url: String
-            let identity: String?
-            let isUnverified: Bool
-            let base: KeyBase
-            let originalCache: String
-
-            init(_ load: Resolution) {
-                url = load.request.url
-                identity = load.terms.identity
-                isUnverified = load.terms.transfer.isUnverified
-                base = load.terms.base
-                originalCache = load.terms.originalCache
-            }
-        }
-
-        init(
-            _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool
-        ) {
-            url = request.url
-            headers = request.headers
-            (frame, thumbnail) = (request.frame, request.thumbnail)
-            animates = request.animates
-            leavesOutFrames = request.leavesOutFrames
-            steps = request.steps
-            output = request.output
-            infoOnly = request.infoOnly
-            properties = request.properties
-            identity = terms.identity
-            isUnverified = terms.transfer.isUnverified
-            base = terms.base
-            transferURL = terms.urlToFetch
-            cache = terms.cache
-            originalCache = terms.originalCache
-            overlays = terms.overlays.map(OverlayName.init)
-            limits = terms.limits
-            self.isUpload = isUpload
-        }
-
-        var digest: Int {
-            var hasher = Hasher()
-            hasher.combine(url)
-            hasher.combine(headers)
-            hasher.combine(frame)
-            hasher.combine(animates)
-            hasher.combine(leavesOutFrames)
-            hasher.combine(thumbnail)
-            hasher.combine(steps)
-            hasher.combine(output)
-            hasher.combine(identity)
-            hasher.combine(base)
-            hasher.combine(cache)
-            hasher.combine(originalCache)
-            hasher.combine(overlays)
-            return hasher.finalize()
-        }
-    }
-
-    private let namesMax: Int
-    private var known: [Question: RequestNames] = [:]
-
-    init(namesMax: Int) { self.namesMax = namesMax }
-
-    /// The number of cached names.
-    var count: Int { known.count }
-
-    /// Discards all cached names.
-    mutating func removeAll() { known.removeAll(keepingCapacity: true) }
-
-    /// Returns the names of a request; throws if its image is invalid. When full, everything is
-    /// removed; names in use are cached again at once.
-    mutating func names(
-        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
-        layout: CacheLayout = CacheLayout()
-    ) throws(ImageError) -> RequestNames {
-        let question = Question(Parts(request, terms, isUpload: isUpload))
-        if let names = known[question] { return names }
-        let names = try RequestNames(
-            checking: request, terms, isUpload: isUpload,
-            limits: limits.narrowed(by: terms.limits))
-        if !layout.isEmpty { try names.check(layout) }
-        if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
-        known[question] = names
-        return names
-    }
-}
-
-/// Validation of images; performed once per set of names.
+/// Validation of images, which precedes the derivation of their names.
 extension RequestNames {
     /// Creates the names. Throws the first error in the source, the steps or the output.
     init(

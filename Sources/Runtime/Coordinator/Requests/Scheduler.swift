@@ -24,7 +24,6 @@ package final class Scheduler {
     var prefetching = Prefetching()
 
     /// A cache of the keys that are derived from requests.
-    var namesMemo: RequestNamesMemo
     /// Answers from memory, and the failure cache.
     var hits: Hits
 
@@ -55,7 +54,6 @@ package final class Scheduler {
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
         self.limits = limits
-        namesMemo = RequestNamesMemo(namesMax: limits.namesMax)
         hits = Hits(limits)
         dispatcher = Dispatcher(limits: limits.dispatch, shared)
         workGraph = WorkGraph(
@@ -83,7 +81,8 @@ package final class Scheduler {
         case .clientJoined(let client, let incarnation, let process):
             clients[client] =
                 clients[client] ?? LiveClient(incarnation, ShareOwner(process, client))
-        case .load(let client, let load, let terms): admit(load, of: client, terms)
+        case .load(let client, let load, let terms, let isRepeatable):
+            admit(load, of: client, terms, isRepeatable: isRepeatable)
         case .loadUpload(let client, let load, let terms, let reference, let format):
             admitUpload(load, of: client, terms, reference, format)
         case .put(let client, let load, let terms, let reference, let format):
@@ -168,8 +167,10 @@ package indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed. The process ID comes from the kernel, if available, never from the
     /// client; all sessions of a process have one common share.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
-    /// A client requests an image; the request and its terms are already resolved.
-    case load(ClientID, LoadRequest, LoadTerms)
+    /// A client requests an image; the request and its terms are already resolved. A repeatable
+    /// load resolves the same until the configuration changes, and need not be logged if it is a
+    /// hit: the answer then has a voucher, and a ticket precedes it.
+    case load(ClientID, LoadRequest, LoadTerms, isRepeatable: Bool = false)
     /// A client requests an image from uploaded bytes. They are in a block of the coordinator
     /// (`WorkerID.coordinator`), and the URL contains their digest. The format is detected from the
     /// first bytes.
@@ -255,6 +256,8 @@ package indirect enum SchedulerAction: Hashable, Sendable {
     case touched(WorkerID, [BlockID])
     /// Ends the session of a worker that violated the protocol.
     case expel(WorkerID, ImageError)
+    /// Provides the ticket of the hit whose reply follows.
+    case granted(HitTicket)
     /// Sends the reply to a request.
     case reply(ClientID, Reply)
     /// Logs how a request ended, after its reply.
@@ -311,8 +314,8 @@ package struct SchedulerLimits: Hashable, Sendable {
     package var hitsMax = 100_000
     /// The largest number of valid vouchers; one more invalidates the oldest. 0 disables vouchers.
     var vouchersMax = 131_072
-    /// The number of requests whose derived keys are cached, so that hits don't derive them again.
-    package var namesMax = 4_096
+    /// The number of originals whose header fields that their responses vary on are known.
+    package var variancesMax = 4_096
 
     /// The largest number of bytes in large results that clients have not released, in total and
     /// per client. Beyond it, clients must copy.

@@ -17,7 +17,7 @@ extension ForgingStack {
         case .expel(let worker, _):
             try expect(workers.removeValue(forKey: worker) != nil, "a session ends once")
         case .reply(let client, let reply): try replied(reply, to: client)
-        case .record: return
+        case .record, .granted: return
         case .progress(let client, let progress):
             try expect(isExpected(progress.token, by: client), "progress goes to a waiting client")
         case .failureCache(let client, _), .cache(let client, _), .prefetched(let client, _),

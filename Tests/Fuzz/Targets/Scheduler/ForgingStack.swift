@@ -45,7 +45,7 @@ struct ForgingStack {
             limits.liveRequestsMax = 8
             limits.dispatch.queuedJobsMax = 2
             limits.hitsMax = 2
-            limits.namesMax = 2
+            limits.variancesMax = 2
             limits.dispatch.attemptsMax = 2
         }
         scheduler = Scheduler(limits: limits) { headers in

@@ -37,7 +37,7 @@ final class Hits {
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
         failureCache = FailureCache(
             entriesMax: limits.failureCacheMax, milliseconds: limits.failureCacheMilliseconds)
-        variances = VarianceTable(keysMax: limits.namesMax)
+        variances = VarianceTable(keysMax: limits.variancesMax)
         confirmations = Confirmations(entriesMax: limits.hitsMax)
         vouchers = Vouchers(words: limits.vouchersMax)
     }

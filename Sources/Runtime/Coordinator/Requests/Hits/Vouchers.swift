@@ -117,7 +117,7 @@ enum VoucherWrite: Hashable, Sendable {
 
 /// A fully resolved hit. The same load, from any client, gets the same answer for as long as `Hits`
 /// considers it valid.
-struct HitTicket: Hashable, Sendable {
+package struct HitTicket: Hashable, Sendable {
     let place: HitIndex.Place
     /// The configuration term under which the load was resolved.
     let term: UInt64
@@ -153,38 +153,23 @@ struct HitTicket: Hashable, Sendable {
         guard let freshness else { return place.expiry }
         return place.expiry.map { min($0, freshness.until) } ?? freshness.until
     }
-
-    /// Whether both tickets have the same answer, ignoring vouchers.
-    func saysTheSame(as other: HitTicket) -> Bool {
-        var (left, right) = (self, other)
-        (left.image.voucher, right.image.voucher) = (nil, nil)
-        return left == right
-    }
 }
 
 // Repeated hits. Everything that depends only on the request was determined earlier; everything
 // that may have changed is checked again.
 extension Scheduler {
-    /// Returns a ticket for a load that a hit answers now. Returns `nil` if there is no hit, for
-    /// large results, for loads with a slot, which may end others, and for loads with an
-    /// explanation.
-    func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
-        guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
-            (try? load.image.checkLoadOptions()) != nil,
-            refusal(of: load.image, terms) == nil,
-            let names = try? names(of: load.image, terms),
-            case let plan = LoadPlan(
-                load.image, terms, names, distrustsMemory: load.staleRetries > 0),
-            plan.mayComeFromMemory
-        else { return nil }
+    /// Returns a ticket for a load that passed its admission and that a hit answers now. Returns
+    /// `nil` if there is no hit, for large results, for loads with a slot, which may end others,
+    /// and for loads with an explanation.
+    func ticket(
+        for load: LoadRequest, _ terms: LoadTerms, _ plan: LoadPlan, _ names: RequestNames
+    ) -> HitTicket? {
+        guard plan.mayComeFromMemory, load.slot == nil, !load.image.wantsExplanation else {
+            return nil
+        }
         return hits.grant(
             load.image, terms, names, at: now,
             ifFreshAt: plan.respectsCacheControl ? calendarNow : nil)
-    }
-
-    /// Whether the answer of a ticket is still valid.
-    func stands(_ ticket: HitTicket, at moment: Instant) -> Bool {
-        hits.stands(ticket, at: max(now, moment))
     }
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
@@ -207,9 +192,14 @@ extension Scheduler {
         guard mayAnswer(ticket, again: token, of: client, at: now) else { return false }
         shared.now = now
         shared.counters.requests += 1
+        use(ticket)
+        return true
+    }
+
+    /// Counts a hit and marks its block as used.
+    func use(_ ticket: HitTicket) {
         shared.counters.memoryHits += 1
         hits.touches.add(ticket.place.block, at: now)
-        return true
     }
 
     /// Whether `answer` would answer the load.
@@ -222,10 +212,7 @@ extension Scheduler {
             && (prefetching.batches.isEmpty || !prefetching.batches.keys.contains(token))
     }
 
-    /// Handles a change of the configuration or of a secret. Keys are derived again, and earlier
-    /// answers are not repeated without that.
-    func reconfigured() {
-        namesMemo.removeAll()
-        hits.withdraw(.reconfigured)
-    }
+    /// Handles a change of the configuration or of a secret: earlier answers are not repeated
+    /// without deriving their keys again.
+    func reconfigured() { hits.withdraw(.reconfigured) }
 }
