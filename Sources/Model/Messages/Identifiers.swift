@@ -124,10 +124,6 @@ public struct Identifier128: Hashable, Sendable {
 }
 
 /// A number issued by the coordinator, one after another.
-///
-/// Peers can't choose these numbers, so they can't provoke hash collisions. A single multiplication
-/// hashes them as well as the standard library does, in a tenth of the time. Every message leads to
-/// dozens of lookups by session and by job.
 public protocol IssuedNumber: Hashable, Comparable, Sendable {
     /// The counter.
     var value: UInt64 { get }
@@ -136,18 +132,6 @@ public protocol IssuedNumber: Hashable, Comparable, Sendable {
 extension IssuedNumber {
     /// Compares the counters; earlier numbers are smaller.
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
-
-    /// Spreads all bits over all others; each table has its own seed.
-    @inlinable public func _rawHashValue(seed: Int) -> Int { value.spread(seed: seed) }
-}
-
-extension UInt64 {
-    /// Returns a hash; only for numbers that no peer can choose.
-    @inlinable public func spread(seed: Int) -> Int {
-        let mixed = (self ^ UInt64(bitPattern: Int64(seed)))
-            .multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-        return Int(truncatingIfNeeded: mixed.high ^ mixed.low)
-    }
 }
 
 /// Identifies a connection of a worker, from its `Hello` to its end; never reused.

@@ -107,41 +107,6 @@ struct LoadOptions: Equatable {
     var namesSlot = true
 }
 
-/// Pending loads by token.
-///
-/// Each load is looked up four times. A plain dictionary of tokens would spend a tenth of a hit's
-/// instructions on a hash that resists chosen keys. These tokens come from the kernel's random
-/// numbers (`TokenSource`), so cheap bit mixing suffices, as for issued numbers.
-struct LoadTable {
-    private struct Key: Hashable {
-        let token: Token
-
-        func _rawHashValue(seed: Int) -> Int { token.value.low.spread(seed: seed) }
-    }
-
-    private var loads: [Key: PendingLoad] = [:]
-
-    var isEmpty: Bool { loads.isEmpty }
-    var count: Int { loads.count }
-
-    subscript(token: Token) -> PendingLoad? { loads[Key(token: token)] }
-
-    /// Inserts a load and replaces any load with the same token.
-    mutating func insert(_ load: PendingLoad) { loads[Key(token: load.token)] = load }
-
-    @discardableResult
-    mutating func remove(_ token: Token) -> PendingLoad? {
-        loads.removeValue(forKey: Key(token: token))
-    }
-
-    mutating func removeAll() { loads.removeAll() }
-}
-
-extension LoadTable: Sequence {
-    /// Iterates in no particular order.
-    func makeIterator() -> some IteratorProtocol<PendingLoad> { loads.values.makeIterator() }
-}
-
 /// A queue from which elements can also be removed by the number assigned on insertion.
 ///
 /// Appending and removing the first element take amortized constant time. Removing any other

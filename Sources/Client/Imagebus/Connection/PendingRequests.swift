@@ -21,12 +21,12 @@ struct PendingRequests {
         case forget(Token)
     }
 
-    typealias Actions = ActionList<Action>
+    typealias Actions = [Action]
 
     private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
     private let mayAskForChunks: Bool
-    var entries = LoadTable()
+    var entries: [Token: PendingLoad] = [:]
     /// Loads not yet sent, in order.
     private var queue = NumberedQueue<PendingLoad>()
     /// Loads refused by a coordinator that is shutting down; they are sent to the next one.
@@ -83,7 +83,7 @@ struct PendingRequests {
         load.serial = lastSerial
         load.deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         load.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
-        entries.insert(load)
+        entries[load.token] = load
         expect(due(load))
     }
 
@@ -98,7 +98,7 @@ struct PendingRequests {
 
     /// Cancels all loads of a group. Loads that share a message always belong to the same group.
     mutating func cancelledGroup(_ group: GroupID) -> Actions {
-        let members = entries.filter { load in
+        let members = entries.values.filter { load in
             load.loadOptions.group == group && !load.isCancelled && load.leader == load.token
         }
         let unsent = members.filter { !$0.isSent }
@@ -123,9 +123,9 @@ struct PendingRequests {
     /// Ends the session. Loads already sent are queued again ahead of unsent ones.
     mutating func sessionEnded(at now: Instant) -> Actions {
         isWelcome = false
-        let sent = entries.filter(\.isSent)
+        let sent = entries.values.filter(\.isSent)
         let unserved = now.adding(milliseconds: connectTimeoutMilliseconds)
-        for load in entries { load.unservedUntil = unserved }
+        for load in entries.values { load.unservedUntil = unserved }
         if !entries.isEmpty { expect(unserved) }
         var actions: Actions = []
         for load in sent where load.isCancelled {
@@ -219,7 +219,7 @@ struct PendingRequests {
     /// cancel it by its token.
     private mutating func sendAgain(_ load: PendingLoad, at now: Instant) -> Actions {
         load.loadOptions.namesSlot = false
-        return Actions(send(load, at: now))
+        return [send(load, at: now)]
     }
 
     /// Ends a load on the client's side, for instance because of a gap in its chunks.
@@ -246,7 +246,7 @@ struct PendingRequests {
     mutating func expire(at now: Instant) -> Actions {
         guard let due = earliest, due <= now else { return [] }
         var actions: Actions = []
-        for load in entries where entries[load.token] != nil && !load.hasLeft {
+        for load in entries.values where entries[load.token] != nil && !load.hasLeft {
             if !isWelcome, load.unservedUntil <= now {
                 actions += left(load, refusal ?? .nobodyServes)
             } else if now >= lastMoment(of: load) {
@@ -255,7 +255,7 @@ struct PendingRequests {
         }
         let pause = actions.isEmpty ? 0 : Self.expiryMilliseconds
         actions += sendQueued(at: now)
-        let next = entries.compactMap { $0.hasLeft ? nil : self.due($0) }.min()
+        let next = entries.values.compactMap { $0.hasLeft ? nil : self.due($0) }.min()
         earliest = next.map { max($0, now.adding(milliseconds: pause)) }
         return actions
     }
@@ -283,14 +283,14 @@ struct PendingRequests {
     }
 
     private mutating func endEverything(_ error: ImageError) -> Actions {
-        let waiting = entries.filter { !$0.hasLeft }
+        let waiting = entries.values.filter { !$0.hasLeft }
         entries.removeAll()
         joinable = JoinableLoads()
         slots.removeAll()
         _ = queue.removeAll()
         _ = postponed.removeAll()
         sentCount = 0
-        return Actions(waiting.lazy.map { .fail($0, error) })
+        return waiting.map { .fail($0, error) }
     }
 
     private static let graceMilliseconds = 500
@@ -315,7 +315,7 @@ struct PendingRequests {
             return sendQueued(at: now)
         }
         sentCount += 1
-        return Actions(send(load, at: now))
+        return [send(load, at: now)]
     }
 
     private mutating func sendQueued(at now: Instant) -> Actions {
@@ -347,7 +347,7 @@ struct PendingRequests {
 
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
-        guard let load = entries.remove(token) else { return nil }
+        guard let load = entries.removeValue(forKey: token) else { return nil }
         if let slot = load.slot, slots[slot] == token { slots[slot] = nil }
         if load.isShareable { joinable.remove(load) }
         if load.isSent {
@@ -366,49 +366,3 @@ extension ImageError {
     static let cancelledUnsent = ImageError(.cancelled, "cancelled before it was sent")
     fileprivate static let cancelledByCaller = ImageError(.cancelled, "cancelled")
 }
-
-/// A list of actions in the order in which to perform them.
-///
-/// Most events produce one action or none, so the first is stored inline, and only further ones
-/// allocate memory.
-struct ActionList<Action> {
-    private var head: Action?
-    /// Empty if there is no head.
-    private var tail: [Action] = []
-
-    init() {}
-
-    init(_ action: Action) { head = action }
-}
-
-extension ActionList: RandomAccessCollection, RangeReplaceableCollection {
-    var startIndex: Int { 0 }
-    var endIndex: Int { head == nil ? 0 : 1 + tail.count }
-
-    subscript(place: Int) -> Action {
-        guard place == 0, let head else { return tail[place - 1] }
-        return head
-    }
-
-    mutating func append(_ action: Action) {
-        if head == nil { head = action } else { tail.append(action) }
-    }
-
-    mutating func append(contentsOf actions: some Sequence<Action>) {
-        for action in actions { append(action) }
-    }
-
-    mutating func replaceSubrange(
-        _ range: Range<Int>, with actions: some Collection<Action>
-    ) {
-        var all = Array(self)
-        all.replaceSubrange(range, with: actions)
-        (head, tail) = (all.first, Array(all.dropFirst()))
-    }
-}
-
-extension ActionList: ExpressibleByArrayLiteral {
-    init(arrayLiteral actions: Action...) { append(contentsOf: actions) }
-}
-
-extension ActionList: Equatable where Action: Equatable {}

@@ -62,22 +62,15 @@ extension PendingLoad {
 
 /// Loads that can still be joined, by hash.
 struct JoinableLoads {
-    /// A key that is already a well-distributed hash.
-    private struct Hash: Hashable {
-        let value: Int
-
-        func _rawHashValue(seed: Int) -> Int { value ^ seed }
-    }
-
-    private var loads: [Hash: PendingLoad] = [:]
+    private var loads: [Int: PendingLoad] = [:]
     /// Those that are about to be written to the socket.
     private var leaving: [PendingLoad] = []
 
     /// Returns the newest load with a hash.
-    func candidate(_ hash: Int) -> PendingLoad? { loads[Hash(value: hash)] }
+    func candidate(_ hash: Int) -> PendingLoad? { loads[hash] }
 
     /// Makes a load joinable, instead of any earlier one with its hash.
-    mutating func add(_ load: PendingLoad) { loads[Hash(value: load.hash)] = load }
+    mutating func add(_ load: PendingLoad) { loads[load.hash] = load }
 
     /// Marks a load as being written to the socket at the end of this turn.
     mutating func isLeaving(_ load: PendingLoad) { leaving.append(load) }
@@ -91,8 +84,7 @@ struct JoinableLoads {
     }
 
     mutating func remove(_ load: PendingLoad) {
-        let hash = Hash(value: load.hash)
-        if loads[hash] === load { loads[hash] = nil }
+        if loads[load.hash] === load { loads[load.hash] = nil }
     }
 }
 
@@ -140,7 +132,7 @@ extension PendingRequests {
 
     /// Changes the priority of all loads of a group.
     mutating func reprioritized(_ group: GroupID, _ priority: Priority) -> Actions {
-        let members = entries.filter { $0.loadOptions.group == group }
+        let members = entries.values.filter { $0.loadOptions.group == group }
         for load in members {
             load.membership?.set(priority, of: load)
             load.image.priority = priority
@@ -173,8 +165,8 @@ extension PendingRequests {
             return end(load.token, error) + (wasSent ? [.send(.cancel(load.token))] : [])
         }
         share.remove(load)
-        if load !== leader { entries.remove(load.token) }
-        let failed = Actions(.fail(load, error))
+        if load !== leader { entries[load.token] = nil }
+        let failed = [Action.fail(load, error)]
         guard share.isEmpty else { return failed + settle(leader) }
         let wasSent = leader.isSent && isWelcome
         remove(share.leader)
@@ -187,13 +179,13 @@ extension PendingRequests {
         guard let members = entries[token]?.members else { return end(token, error) }
         let ended = members.compactMap { entries[$0] }
         removeAll(token)
-        return ended.map { .fail($0, error) } + Actions(.forget(token))
+        return ended.map { .fail($0, error) } + [.forget(token)]
     }
 
     /// Removes a load, or all loads that share the message with this token.
     mutating func removeAll(_ token: Token) {
         guard let members = remove(token)?.members else { return }
-        for member in members where member != token { entries.remove(member) }
+        for member in members where member != token { entries[member] = nil }
     }
 }
 

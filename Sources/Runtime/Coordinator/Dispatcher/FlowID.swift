@@ -46,19 +46,6 @@ extension FlowID: Comparable {
     }
 
     static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
-
-    /// Clients don't choose session numbers, so a cheap hash suffices; they choose the numbers of
-    /// HTTP clients, which therefore need `Hasher`.
-    func _rawHashValue(seed: Int) -> Int {
-        let (rank, number, httpClient) = order
-        let session = number << 2 | UInt64(rank)
-        guard httpClient != 0 else { return session.spread(seed: seed) }
-        var hasher = Hasher()
-        hasher.combine(session)
-        hasher.combine(httpClient)
-        hasher.combine(seed)
-        return hasher.finalize()
-    }
 }
 
 /// The flows that want one piece of work, starting with the flow that began it. The job is queued
@@ -148,12 +135,6 @@ struct FlowOwner: Hashable, Comparable, Sendable {
         case .process(let number): return (rank, 1, UInt64(UInt32(bitPattern: number)))
         case .session(let session): return (rank, 2, session.value)
         }
-    }
-
-    /// Clients don't choose process and session numbers, so a cheap hash suffices.
-    func _rawHashValue(seed: Int) -> Int {
-        let (rank, kind, number) = order
-        return (number << 3 | UInt64(rank << 2 | kind)).spread(seed: seed)
     }
 
     static func < (left: FlowOwner, right: FlowOwner) -> Bool { left.order < right.order }
