@@ -56,7 +56,7 @@ struct CacheRound {
             return left.isEmpty || !more.isEmpty
         case (.entry, .entry(let more)): tiers.formUnion(more)
         case (.entry(let entry), .failed(let error)) where entry.action != .contains:
-            // The entry must be removed from the remaining caches even if one fails.
+            // Even if one cache fails, the entry must be removed from the others.
             failure = error
         case (.store, .stored(let report)): stored.merge(report)
         case (.store, .failed(let error)) where turns > 1:

@@ -195,7 +195,7 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the action removes entries that would not be evicted by themselves.
+    /// Whether the action removes entries although nothing required their eviction.
     public var removes: Bool {
         switch self {
         case .remove, .clear, .removeSelected: true

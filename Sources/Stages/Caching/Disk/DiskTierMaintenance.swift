@@ -116,8 +116,8 @@ extension DiskTier {
         let entriesLeft = limits.policy.countMax > 0 ? entries : .max
         guard limits.policy.bytesMax > 0 else { return (.max, entriesLeft) }
         guard limits.cache == nil else { return (bytes, entriesLeft) }
-        // Entries keep at least half of a total limit despite overhead, so that a limit of a few
-        // kilobytes doesn't empty the tier.
+        // The overhead takes at most half of a total limit, so that entries remain even under a
+        // limit of a few kilobytes.
         let beside = try usage(of: index).overhead
         return (bytes - min(beside, bytes / 2), entriesLeft)
     }

@@ -2308,9 +2308,9 @@ struct  Imagebus__V1__Entry
    */
   uint32_t limit;
   /*
-   * Of renew: if its validators are those of the entry, the entry gets its caching in both tiers,
-   * also of the further caches, without waiting for the disk. Its expiry is how long a shared cache
-   * may use the entry; absent: unknown.
+   * Of renew: if the entry has these validators, it gets this caching information, in both tiers
+   * and in the further caches, without waiting for the disk. The expiry says how long a shared
+   * cache may use the entry; absent: unknown.
    */
   Imagebus__V1__Validity *renewal;
   /*
@@ -2323,10 +2323,10 @@ struct  Imagebus__V1__Entry
   char **caches;
   protobuf_c_boolean memory_first;
   /*
-   * Of remove selected, external caches only: the removal may end early with a next. The
-   * coordinator repeats the job with that after (0: from the start) on any worker of the pool;
-   * next = after is an error. Each step has the time of a removal; disk counts what it removed. A
-   * worker that doesn't know the flag removes everything at once.
+   * Of remove selected, external caches only: the worker may stop early and return next. The
+   * coordinator then repeats the job on any worker of the pool with after = next (0: from the
+   * start); next = after is an error. Each step has the deadline of a removal, and disk in its
+   * outcome counts what it removed. A worker that doesn't know the flag removes everything at once.
    */
   protobuf_c_boolean in_steps;
   /*
