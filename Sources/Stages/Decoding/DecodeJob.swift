@@ -94,9 +94,10 @@ struct DecodeJob {
     ) throws -> DecodedImage.Frame {
         let source = kept.hasProfile ? source.withoutColorConversion : source
         if source.missing == nil,
-            let planes = source.decoder.planes(of: source, at: scale, limits: limits)
+            let frame = try source.decoder.writePlanes(
+                of: source, at: scale, limits: limits, to: output, with: kept, cancellation)
         {
-            return try planes.write(to: output, with: kept, cancellation)
+            return frame
         }
         return try source.pixels(
             at: scale, as: source.samples(work.keeps), cancellation: cancellation

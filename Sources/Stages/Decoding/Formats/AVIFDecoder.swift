@@ -22,11 +22,13 @@ struct AVIFDecoder: FormatDecoder {
         AVIFFrame(of: .still(of: bytes), 0, CancellationFlag())
     }
 
-    /// Returns the planes coded by AV1.
-    func planes(
-        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> (any PlanarImage & ~Copyable)? {
-        AVIFPlanes(source, limits: limits)
+    /// Writes the planes coded by AV1.
+    func writePlanes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits,
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame? {
+        guard let planes = AVIFPlanes(source, limits: limits) else { return nil }
+        return try planes.write(to: output, with: kept, cancellation)
     }
 }
 
@@ -55,11 +57,13 @@ struct HEIFDecoder: FormatDecoder {
     }
 
     /// Returns nil, because Debian's libheif converts each image to RGB.
-    func planes(
-        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> (any PlanarImage & ~Copyable)? {
+    func writePlanes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits,
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame? {
         guard format.traits.input?.hasPlanes == true else { return nil }
-        return avif(source.bytes)?.planes(of: source, at: scale, limits: limits)
+        return try avif(source.bytes)?.writePlanes(
+            of: source, at: scale, limits: limits, to: output, with: kept, cancellation)
     }
 }
 

@@ -41,11 +41,12 @@ protocol FormatDecoder: Sendable {
         of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide)
 
-    /// Returns the image as planes if the file has planes that represent sRGB and are within the
-    /// limits.
-    func planes(
-        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> (any PlanarImage & ~Copyable)?
+    /// Writes the image as planes, followed by kept metadata, to a block of `output`. Returns `nil`
+    /// unless the file has planes that represent sRGB and are within the limits.
+    func writePlanes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits,
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame?
 
     /// Returns the number of bytes kept of the whole image while a reduced one is decoded, in
     /// addition to the latter.
@@ -75,9 +76,10 @@ extension FormatDecoder {
         (ReducedSide(count: decoded.width), ReducedSide(count: decoded.height))
     }
 
-    func planes(
-        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> (any PlanarImage & ~Copyable)? { nil }
+    func writePlanes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits,
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame? { nil }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
 }

@@ -44,10 +44,14 @@ struct JPEGDecoder: FormatDecoder {
         )
     }
 
-    func planes(
-        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
-    ) -> (any PlanarImage & ~Copyable)? {
-        JPEGPlanes(source, reducedBy: scale.denominator, limits: limits)
+    func writePlanes(
+        of source: SourceImage, at scale: DecodeScale, limits: ImageLimits,
+        to output: some OutputSpace, with kept: RetainedMetadata, _ cancellation: CancellationFlag
+    ) throws -> DecodedImage.Frame? {
+        guard
+            let planes = JPEGPlanes(source, reducedBy: scale.denominator, limits: limits)
+        else { return nil }
+        return try planes.write(to: output, with: kept, cancellation)
     }
 
     /// The coefficients of a multi-scan file, regardless of scale.
