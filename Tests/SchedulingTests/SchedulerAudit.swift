@@ -42,7 +42,8 @@ extension Scheduler {
                     "a batch knows its members")
             } else if request.isSilent {
                 check(silent.contains(request.names.result), "what asks in silence is known")
-                check(request.refreshing != nil && request.refreshing?.held == nil, "and has none")
+                let refreshing = request.refreshing
+                check(refreshing != nil && refreshing?.pending == nil, "and has none")
             } else {
                 check(tokens[request.token] == id, "a token names its request")
             }

@@ -51,6 +51,11 @@ struct SchedulerRandomWalkTests {
         walk(seed: 1_839_731_765, steps: 2_700, auditEvery: 1)
     }
 
+    /// Found by a random walk: a large block lost a reader for a reply that didn't hold it.
+    @Test func aLargeBlockLosesNoReaderThatItNeverHad() {
+        walk(seed: 364, steps: 500, auditEvery: 1)
+    }
+
     private func walk(seed: Int, steps: Int, auditEvery: Int) {
         var walk = Walk(seed: UInt64(seed))
         for step in 0..<steps {

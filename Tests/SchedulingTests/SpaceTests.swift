@@ -273,6 +273,27 @@ struct ResultBlockTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aHoldOfAnUnknownBlockTakesNoReaderLater() {
+        var blocks = ResultBlocks(
+            unreleasedBytesMax: 1 << 30, unreleasedBytesPerClientMax: 1 << 30)
+        let (cache, client) = (WorkerID(1), ClientID(1))
+        let reference = BlockReference(
+            arena: .results, segment: 0, offset: 0, length: ResultBlocks.largeBytesMin,
+            block: BlockID(5))
+        let handle = BlockHandle(worker: cache, block: reference.block)
+        let early = blocks.hold(handle)
+        blocks.notice(reference, of: cache)
+        let held = blocks.hold(handle)
+        #expect(early == nil && held == handle)
+        let isDelivered = blocks.deliver(handle, reference.length, to: client)
+        #expect(isDelivered && blocks.readers(of: handle) == 2)
+        let isFreeAfterReply = blocks.drop(handle)
+        let isFreeAfterEviction = blocks.evict(handle)
+        #expect(!isFreeAfterReply && !isFreeAfterEviction)
+        let released = blocks.release(reference.block, by: client)
+        #expect(released == handle && blocks.readers(of: handle) == nil)
+    }
+
     @Test mutating func aLargeBlockThatNobodyReadsGoesBackAtOnce() {
         let block = stack.publish(key, length: large).block
         stack.evict(block)

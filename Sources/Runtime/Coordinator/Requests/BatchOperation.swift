@@ -41,8 +41,10 @@ struct BatchOperation: Sendable {
     }
 
     let step: Step
-    /// A block of `results/`, held until the last request has its reply.
+    /// The block of `results/` with the image.
     let block: BlockHandle?
+    /// The same block if it is held until the last request has its reply.
+    let held: BlockHandle?
     /// Whether the text that was queried and missed was stored in the meantime, so that the
     /// requests must query again.
     var isOvertaken = false
@@ -50,9 +52,12 @@ struct BatchOperation: Sendable {
     private var members: [LiveRequest.ID]
     private var next = 0
 
-    init(_ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil) {
+    init(
+        _ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
+        held: BlockHandle? = nil
+    ) {
         self.step = step
-        self.block = block
+        (self.block, self.held) = (block, held)
         self.members = members
     }
 
@@ -179,8 +184,8 @@ extension Scheduler {
             }
             if !work.isDone {
                 pendingTransitions.batchOperations.append(work)
-            } else if let block = work.block {
-                removeReader(of: block)
+            } else {
+                removeReader(of: work.held)
             }
         }
     }

@@ -9,11 +9,16 @@ struct LiveRequest: SlotMapElement {
     final class Pending {
         var image: DeliveredImage
         let block: BlockHandle?
+        /// The same block if it is held for this reply.
+        let held: BlockHandle?
         /// Its cache state, if it was cached or made from a cached original.
         let cached: CachedImage?
 
-        init(_ image: DeliveredImage, _ block: BlockHandle?, cached: CachedImage? = nil) {
-            (self.image, self.block, self.cached) = (image, block, cached)
+        init(
+            _ image: DeliveredImage, _ block: BlockHandle?, held: BlockHandle?,
+            cached: CachedImage? = nil
+        ) {
+            (self.image, self.block, self.held, self.cached) = (image, block, held, cached)
         }
     }
 
@@ -110,7 +115,7 @@ struct LiveRequest: SlotMapElement {
     /// Whether it continues with a fallback after this error. It doesn't if its deadline has
     /// passed, if this was already the fallback, or if a cached image was delivered.
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
-        fallbackContext == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
+        fallbackContext == nil && (refreshing == nil || refreshing?.pending != nil) && isAnswered
             && now < deadline
             && admitted.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }

@@ -65,7 +65,7 @@ extension Scheduler {
         } else {
             answer(id, pending.image, pending.block)
         }
-        if let block = pending.block { removeReader(of: block) }
+        removeReader(of: pending.held)
     }
 }
 
@@ -176,8 +176,8 @@ extension Scheduler {
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].place = nil }
-        if let block { hits.blocks.hold(block) }
-        pendingTransitions.batchOperations.append(BatchOperation(step, members, block: block))
+        pendingTransitions.batchOperations.append(
+            BatchOperation(step, members, block: block, held: hits.blocks.hold(block)))
     }
 
     /// Stores the image of a request until the store at `place`, if any, has finished.
@@ -185,9 +185,8 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?, at place: Place?
     ) {
         recordUse(id, product)
-        if let block { hits.blocks.hold(block) }
         requests[id].pending = LiveRequest.Pending(
-            explained(product, for: id), block,
+            explained(product, for: id), block, held: hits.blocks.hold(block),
             cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
         if let place { requests[id].place = place } else { later(.pending, [id]) }
     }
@@ -211,7 +210,7 @@ extension Scheduler {
     /// Detaches a request from its work and its pending image.
     func withdraw(_ id: LiveRequest.ID) {
         if let place = requests[id].place { workGraph.leave(place) }
-        if let block = requests[id].pending?.block { removeReader(of: block) }
+        removeReader(of: requests[id].pending?.held)
         requests[id].place = nil
         requests[id].pending = nil
         handleEvents()
@@ -224,7 +223,7 @@ extension Scheduler {
         guard let request = requests.remove(id) else {
             preconditionFailure("a request must end only once")
         }
-        if let block = request.refreshing?.held?.block { removeReader(of: block) }
+        removeReader(of: request.refreshing?.pending?.held)
         if request.isSilent {
             silent.remove(request.names.result)
         } else if let batch = request.batch {
@@ -335,9 +334,10 @@ extension Scheduler {
         to ids: [LiveRequest.ID]
     ) {
         guard !ids.isEmpty else { return }
-        hits.blocks.hold(block)
         pendingTransitions.batchOperations.append(
-            BatchOperation(.partial(transfer, image, bytes), ids, block: block))
+            BatchOperation(
+                .partial(transfer, image, bytes), ids, block: block,
+                held: hits.blocks.hold(block)))
     }
 
     /// Sends a partial image to one request, unless its complete image already exists. After a

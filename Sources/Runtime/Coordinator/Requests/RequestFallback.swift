@@ -16,7 +16,7 @@ extension Scheduler {
             preconditionFailure("a request that continues with a fallback has one")
         }
         requests[id].fallbackContext = FallbackContext(error: error, url: image.url)
-        if let block = requests[id].refreshing?.held?.block { removeReader(of: block) }
+        removeReader(of: requests[id].refreshing?.pending?.held)
         do throws(ImageError) {
             requests[id].begin(
                 try admitFallbackRequest(

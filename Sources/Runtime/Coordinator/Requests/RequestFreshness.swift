@@ -52,8 +52,8 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         _ cached: LiveRequest.CachedImage
     ) {
-        if let block { hits.blocks.hold(block) }
-        revalidate(id, Refreshing(cached, held: LiveRequest.Pending(image, block)))
+        let pending = LiveRequest.Pending(image, block, held: hits.blocks.hold(block))
+        revalidate(id, Refreshing(cached, pending: pending))
     }
 
     /// Continues a request that has an image with the stages of its revalidation.
@@ -117,7 +117,7 @@ extension Scheduler {
     /// Returns the outcome for a request that holds a stale image: that image, if it may be served.
     /// Returns `nil` if the image was lost with the cache and the request restarts.
     func settled(_ outcome: Reply.Outcome, _ id: LiveRequest.ID) -> Reply.Outcome? {
-        guard let refreshing = requests[id].refreshing, let held = refreshing.held,
+        guard let refreshing = requests[id].refreshing, let held = refreshing.pending,
             let failure = servesHeld(outcome, id, refreshing)
         else { return outcome }
         if let block = held.block, !dispatcher.contains(block.worker) {
@@ -222,15 +222,15 @@ final class Refreshing {
     /// The origin's caching information at the time of the store.
     let caching: OriginCaching?
     /// The stale image if it hasn't been delivered; the result of the revalidation decides.
-    let held: LiveRequest.Pending?
+    let pending: LiveRequest.Pending?
     /// Whether external caches were queried for its freshness.
     var hasAskedExternalCaches = false
     /// Whether an external cache confirmed it, so that the origin wasn't contacted.
     var isConfirmedElsewhere = false
 
-    init(_ cached: LiveRequest.CachedImage, held: LiveRequest.Pending? = nil) {
+    init(_ cached: LiveRequest.CachedImage, pending: LiveRequest.Pending? = nil) {
         (mark, tiers, caching) = (cached.mark, cached.tiers, cached.caching)
-        self.held = held
+        self.pending = pending
     }
 }
 

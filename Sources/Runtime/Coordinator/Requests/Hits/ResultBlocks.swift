@@ -55,8 +55,14 @@ struct ResultBlocks: Sendable {
         blocks[handle] = blocks[handle] ?? Block()
     }
 
-    /// Adds a reader: a pending reply that refers to the block.
-    mutating func hold(_ handle: BlockHandle) { blocks[handle]?.readers += 1 }
+    /// Adds a reader: a pending reply that refers to the block. Returns the block to be dropped
+    /// later, or `nil` if it isn't a known large one: it may be known by then, and must not lose a
+    /// reader that it never had.
+    mutating func hold(_ handle: BlockHandle?) -> BlockHandle? {
+        guard let handle, blocks[handle] != nil else { return nil }
+        blocks[handle]?.readers += 1
+        return handle
+    }
 
     /// Removes the reader of a pending reply. Returns `true` if the cache must be notified that the
     /// block is free.
@@ -163,9 +169,9 @@ extension Scheduler {
     /// The built-in cache, if connected.
     var cache: WorkerID? { dispatcher.cache }
 
-    /// Removes one reader of a large result.
-    func removeReader(of handle: BlockHandle) {
-        if hits.blocks.drop(handle) { dispatcher.release(handle) }
+    /// Removes the reader of a large result that a pending reply held, if any.
+    func removeReader(of held: BlockHandle?) {
+        if let held, hits.blocks.drop(held) { dispatcher.release(held) }
     }
 
     // MARK: - results/
