@@ -265,6 +265,24 @@ struct FreshLoadTests {
         stack.end()
     }
 
+    /// Found by a random walk: the held image lost its reader twice.
+    @Test mutating func aRefusedFallbackLeavesNoReaderOfTheHeldImage() throws {
+        let fallback = Fallback.url("http://example.org/b.jpg")
+        begin(age: 9_999, length: 2 << 20) { $0.context.fallback = fallback }
+        let block = try #require(stack.workers[stack.worker(.cache)]?.large.keys.first)
+        let handle = BlockHandle(worker: stack.worker(.cache), block: block)
+        #expect(stack.scheduler.hits.blocks.readers(of: handle) == 1)
+        stack.scheduler.lateResolution = { request, _ in
+            Resolution(request, LoadTerms().refusing(.addressForbidden))
+        }
+        stack.fail(.fetch, .tlsFailed)
+        #expect(stack.failure(token)?.details["fallback"] == "addressForbidden")
+        #expect(stack.scheduler.hits.blocks.readers(of: handle) == 0)
+        stack.evict(block)
+        #expect(stack.actions == [.release(stack.worker(.cache), [block], isPrompt: true)])
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     // MARK: - The cache
 
     @Test mutating func anImageThatIsHeldIsFetchedAgainWhereTheCacheWasLost() {

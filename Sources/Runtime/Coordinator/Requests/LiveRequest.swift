@@ -123,7 +123,6 @@ struct LiveRequest: SlotMapElement {
     /// Starts the admitted fallback.
     mutating func begin(_ fallback: AdmittedRequest) {
         admitted = fallback
-        refreshing = nil
         attempt = 1
         beginAfresh()
     }

@@ -17,6 +17,7 @@ extension Scheduler {
         }
         requests[id].fallbackContext = FallbackContext(error: error, url: image.url)
         removeReader(of: requests[id].refreshing?.pending?.held)
+        requests[id].refreshing = nil
         do throws(ImageError) {
             requests[id].begin(
                 try admitFallbackRequest(
