@@ -50,7 +50,7 @@ YAML
 
 # Starts a stack with separate directories and a configuration, and waits for all of its processes.
 start_extended() {
-    local name=$1 stack_log=$work/$1.log tenths=300
+    local name=$1 stack_log=$work/$1.log stack_log_level=debug tenths=300
     local -x PYTHONPATH=${examples:-} IMAGEBUS_RUNTIME_DIR=$runtime/$1
     local -x IMAGEBUS_CACHE_DIR=$work/$1.cache
     mkdir "$IMAGEBUS_RUNTIME_DIR" "$IMAGEBUS_CACHE_DIR"

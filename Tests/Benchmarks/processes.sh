@@ -93,10 +93,10 @@ keep() {
 }
 
 # Starts a separate supervised stack and sets `server`. Clients find it by IMAGEBUS_RUNTIME_DIR. Its
-# log is the file `stack_log`, if set.
+# log is the file `stack_log`, if set, and has the level `stack_log_level`, if set.
 start_stack() {
     local log=${stack_log:-$work/serve.log}
-    start_server "$log" "$program" serve --log-level debug \
+    start_server "$log" "$program" serve --log-level "${stack_log_level:-info}" \
         --allow-address "127.0.0.1:$origin_port" "$@"
     local tenths=150
     until grep -q '^ready' "$log"; do

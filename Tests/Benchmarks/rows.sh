@@ -247,7 +247,7 @@ measure_start() {
     sample start 120 python3 "$here/start.py" "$starts" "$program" get "$photo_url/0.jpg" \
         "${steps[@]}" --format jpeg --private --allow-address "127.0.0.1:$origin_port" \
         --log-level error -o - || true
-    start_stack --download 1 --decode 1 --transform 1 || return 0
+    stack_log_level=debug start_stack --download 1 --decode 1 --transform 1 || return 0
     end_server "$server"
     sample start-workers 10 python3 "$here/start.py" --log "$work/serve.log" || true
 }

@@ -97,15 +97,17 @@ import Testing
         withExtendedLifetime(mapping.count) {}
     }
 
-    @Test func aGaugeReadsAnewEachTime() throws {
-        let byteCount = 16 << 20
+    @Test func aGaugeCountsPrivateMemoryAlone() throws {
+        let byteCount = 64 << 20
         let gauge = try ProcessMemoryGauge()
-        let before = try gauge.proportional()
+        let before = try gauge.privateBytes()
         let mapping = try MappedMemory(
             try segment(byteCount), count: byteCount, access: .readWrite)
         try mapping.populate()
-        #expect(try gauge.proportional().shared >= before.shared + UInt64(byteCount) * 3 / 4)
-        withExtendedLifetime(mapping.count) {}
+        #expect(try gauge.privateBytes() < before + UInt64(byteCount) / 4)
+        let own = [UInt8](repeating: 1, count: byteCount)
+        #expect(try gauge.privateBytes() >= before + UInt64(byteCount) * 3 / 4)
+        withExtendedLifetime((mapping.count, own)) {}
     }
 
     @Test func thePeakCanBeginAnew() throws {

@@ -41,19 +41,23 @@ extension ProcessMemory.Proportional {
     }
 }
 
-/// Repeatedly measures this process's memory usage. It keeps the file open, so it also works after
+/// Repeatedly measures this process's private memory. It keeps the file open, so it also works after
 /// the process has given up file system access.
 public struct ProcessMemoryGauge: ~Copyable, Sendable {
-    private let rollup: FileDescriptor
+    /// `/proc/self/status`, whose counters the kernel keeps. `smaps_rollup` visits each page, which
+    /// takes milliseconds where large segments are mapped.
+    private let status: FileDescriptor
 
-    /// Opens `/proc/self/smaps_rollup`.
+    /// Opens `/proc/self/status`.
     public init() throws(Errno) {
-        rollup = try FileDescriptor.open("/proc/self/smaps_rollup")
+        status = try FileDescriptor.open("/proc/self/status")
     }
 
-    /// Returns the current proportional set sizes.
-    public borrowing func proportional() throws(Errno) -> ProcessMemory.Proportional {
-        try ProcessMemory.Proportional(rollup: rollup.bytes(count: 16_384))
+    /// Returns the resident bytes, without shared memory and mapped files.
+    public borrowing func privateBytes() throws(Errno) -> UInt64 {
+        let text = String(decoding: try status.bytes(count: 4_096), as: UTF8.self)
+        guard let kilobytes: UInt64 = value(of: "RssAnon:", in: text) else { throw .inputOutput }
+        return kilobytes * 1_024
     }
 }
 

@@ -230,10 +230,7 @@ public struct WorkerLoop: ~Copyable {
         send(.progress(progress))
     }
 
-    private var privateBytes: UInt64? {
-        guard let share = try? memory?.proportional() else { return nil }
-        return share.total - min(share.total, share.shared)
-    }
+    private var privateBytes: UInt64? { try? memory?.privateBytes() }
 }
 
 extension WorkerLoop {

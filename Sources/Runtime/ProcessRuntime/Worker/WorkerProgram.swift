@@ -261,8 +261,8 @@ public struct WorkerPolicy: Hashable, Sendable {
     /// CPU seconds for one drawing.
     static let drawingSeconds = 5
 
-    /// Returns whether to check memory after this number of jobs: it costs about three system
-    /// calls, so only after the first and then after every 64th job.
+    /// Returns whether to check memory after this number of jobs: it costs two system calls, so only
+    /// after the first and then after every 64th job.
     func looksAtMemory(after jobs: Int) -> Bool { jobs == 1 || jobs % 64 == 0 }
 
     /// Returns whether a job that used this CPU time, in nanoseconds, is hung.
