@@ -58,7 +58,9 @@ import Testing
         var own = values
         own[.presets] = nil
         own[.presetLines] = "small=w_10"
-        expectAllSet(ImgproxyGrammar.Settings(), try reader(own).imgproxy())
+        expectAllSet(
+            ImgproxyGrammar.Settings(), try reader(own).imgproxy(), fixed: ["isForProperties"])
+        #expect(try reader(own).imgproxy(for: .properties).isForProperties)
         #expect(throws: Never.self) { try reader(own).grammar() }
     }
 

@@ -23,6 +23,8 @@ package struct ImgproxyGrammar: URLGrammar {
         package var watermark: String?
         /// The opacity of that image if the option specifies 1, from 0 to 1.
         package var watermarkOpacity = 1.0
+        /// Whether paths request properties of the source (`/info`).
+        package var isForProperties = false
 
         /// Creates settings that accept no URLs.
         package init() {}
@@ -113,13 +115,20 @@ package struct ImgproxyGrammar: URLGrammar {
         for part in named {
             let words = part.split(settings.separator)
             let arguments = OptionArguments(words[0], Array(words.dropFirst()))
+            if settings.isForProperties, ImgproxyOption.ofProperties.contains(words[0]) {
+                throw arguments.notOffered("all properties are always returned: leave it out")
+            }
             guard ImgproxyOption.preset.names.contains(arguments.option) else {
                 try options.apply(arguments)
                 continue
             }
             for name in arguments.values { try use(name, in: &options) }
         }
-        return parts[named.endIndex...]
+        let rest = parts[named.endIndex...]
+        try requireSupported(
+            rest.first != "-", "chained pipelines are not supported: use one list of options",
+            of: "-")
+        return rest
     }
 
     /// Applies a preset.

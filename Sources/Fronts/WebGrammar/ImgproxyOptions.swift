@@ -306,6 +306,15 @@ enum ImgproxyOption {
         "max_result_dimension", "mrd",
     ]
 
+    /// The options of imgproxy's `/info` that select properties or presets of it.
+    static let ofProperties: Set<String> = [
+        "size", "s", "format", "f", "dimensions", "d", "exif", "iptc", "xmp", "video_meta", "vm",
+        "detect_objects", "do", "classify", "cl", "colorspace", "cs", "bands", "b",
+        "sample_format", "sf", "pages_number", "pn", "alpha", "a", "crop", "c", "palette", "p",
+        "average", "avg", "dominant_colors", "dc", "blurhash", "bh", "thumb_hash", "th",
+        "perceptual_hash", "phash", "ph", "calc_hashsums", "chs", "preset", "pr",
+    ]
+
     private static func passable(
         _ word: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> ImageFormat {

@@ -136,6 +136,35 @@ import Testing
         #expect(refusal.status == 501 && refusal.option == "enc")
     }
 
+    @Test(arguments: ["w:500/c:1000/-/t:10", "-/w:10"])
+    func chainedPipelinesAreRefusedByName(options: String) throws {
+        let refusal = try grammar().refusal("/_/\(options)/plain/\(Self.source)")
+        #expect(refusal.status == 501 && refusal.option == "-")
+    }
+
+    /// The options of imgproxy's documentation ("Getting an image info"), by each name.
+    @Test(
+        arguments: """
+            size s format f dimensions d exif iptc xmp video_meta vm detect_objects do classify cl
+            colorspace cs bands b sample_format sf pages_number pn alpha a crop c objects_position
+            obj_pos op palette p average avg dominant_colors dc blurhash bh thumb_hash th
+            perceptual_hash phash ph calc_hashsums chs page pg video_thumbnail_second vts
+            video_thumbnail_keyframes vtk bypass_cache bc cache_tags ct preset pr hashsum hs
+            max_src_resolution msr max_src_file_size msfs
+            """.split { " \n".contains($0) }.map(String.init))
+    func optionsOfPropertiesAreRefusedByName(name: String) throws {
+        let grammar = try grammar { $0.isForProperties = true }
+        let refusal = try grammar.refusal("/_/\(name):1/plain/\(Self.source)")
+        #expect(refusal.status == 501 && refusal.option == name)
+    }
+
+    @Test func propertiesMayExpire() throws {
+        let grammar = try grammar { $0.isForProperties = true }
+        let read = try grammar.read("/_/cb:a/exp:1800000000/plain/\(Self.source)")
+        #expect(read.expires == 1_800_000_000 && read.image == ImageRequest(url: Self.source))
+        #expect(try grammar.refusal("/_/none:1/plain/\(Self.source)").status == 400)
+    }
+
     @Test func schemesAndABaseAreTold() throws {
         let based = try grammar {
             $0.sources.base = "https://img.example.org/"

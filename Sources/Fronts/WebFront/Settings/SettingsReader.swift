@@ -135,6 +135,7 @@ extension SettingsReader {
         }
         settings.permitsUnsigned = permitsUnsigned(use)
         settings.onlyPresets = has(.onlyPresets) && use != .properties
+        settings.isForProperties = use == .properties
         settings.signatureBytes = number(.signatureSize) ?? settings.signatureBytes
         settings.separator = values[.argumentsSeparator] ?? settings.separator
         settings.sources = try sources(for: use)
