@@ -109,7 +109,7 @@ extension StepSyntax {
         "saturation": "adjust the saturation by -100 (gray) to 100 (repeatable)",
         "gamma": "gamma correction, 0.1 to 10; above 1 is lighter (repeatable)",
         "blur": "blur with a radius of up to 100 pixels (repeatable)",
-        "sharpen": "sharpen with a radius of 0.1 to 10 pixels (repeatable)",
+        "sharpen": "sharpen with a radius of up to 10 pixels (repeatable)",
         "pixelate": "pixelate with squares of 2 to 1000 pixels (repeatable)",
         "vignette": "darken the corners by 0 to 100 (repeatable)",
         "round": """

@@ -213,12 +213,7 @@ enum ImgproxyOption {
             }
             options.background = try arguments.color(rgbFrom: 0)
         },
-        Option("blur", "bl", most: 1) { options, arguments throws(GrammarError) in
-            let blur = try arguments.needed(arguments.decimal(0, in: 0...100))
-            try arguments.requireSupported(
-                blur == 0 || blur >= 2, "the blur must be 0 or at least 2")
-            options.blur = blur
-        },
+        .decimal("blur", "bl", in: 0...100) { $0.blur = $1 },
         .decimal("sharpen", "sh", in: 0...10) { $0.sharpen = $1 },
         .whole("pixelate", "pix", in: 0...1_000) { $0.pixelate = $1 },
         Option("watermark", "wm", most: 5) { options, arguments throws(GrammarError) in

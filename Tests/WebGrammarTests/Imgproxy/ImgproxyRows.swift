@@ -148,7 +148,9 @@ enum ImgproxyRows {
         GoodRow("bg:255:0:128", .flatten(Color(argb: 0xFFFF_0080))),
         GoodRow("background:0af", .flatten(Color(argb: 0xFF00_AAFF))),
         GoodRow("bl:2.5", .blur(radius: 2.5)),
+        GoodRow("bl:0.5", .blur(radius: 0.5)),
         GoodRow("sh:0.7", .sharpen(radius: 0.7)),
+        GoodRow("sh:0.01", .sharpen(radius: 0.01)),
         GoodRow("pix:10", .pixelate(10)),
         GoodRow(
             "wm:0.5:soea:10:20:0.25",
@@ -233,13 +235,12 @@ enum ImgproxyRows {
             400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
             400 * return_attachment: width_:5
             404 * exp:1799999999
-            501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face t:1::1 ar:0 bl:1
+            501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face t:1::1 ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd
             501 * eth:1 msr:1 brightness:5
             400 preset pr:none preset:
             400 resize dpr:10/w:32000 z:100/w:32767 rs:fill:32767:32767:1
             400 resize-to mw:32767/dpr:2/w:9 z:100/dpr:10/el:1
-            400 sharpen sh:0.01
             501 g rs:fill:30:40/g:objw:face:2
             501 min-height rs:fill:30:40/dpr:2/mh:9
             501 min-width rt:fill-down/s:30:40/mw:9

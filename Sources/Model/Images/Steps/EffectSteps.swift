@@ -124,8 +124,8 @@ package struct GammaStep: NumberStep {
     package init(_ number: Double) { self.number = number }
 }
 
-/// Applies a Gaussian blur. As in SDWebImage, a radius below 2 is rounded up to 2, and 0 has no
-/// effect.
+/// Applies a Gaussian blur, whose standard deviation is the radius. One below 0.33 has no effect.
+/// Unlike in SDWebImage, one below 2 is not rounded up.
 package struct BlurStep: NumberStep {
     package var number: Double
 
@@ -139,13 +139,13 @@ package struct BlurStep: NumberStep {
     package func scaled(by ratio: Double) -> TransformStep? { .blur(radius: number * ratio) }
 }
 
-/// Applies an unsharp mask.
+/// Applies an unsharp mask. A radius below 0.33 has no effect.
 package struct SharpenStep: NumberStep {
     package var number: Double
 
     package static let traits = NumberTraits<Self>(
-        "sharpen", "radius", in: 0.1...10, key: "ImagebusSharpenTransformer",
-        expected: "a radius from 0.1 to 10, such as 1"
+        "sharpen", "radius", in: 0...10, key: "ImagebusSharpenTransformer",
+        expected: "a radius from 0 to 10, such as 1"
     ) { .sharpen(radius: $0) }
 
     package init(_ number: Double) { self.number = number }

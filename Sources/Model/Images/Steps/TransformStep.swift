@@ -51,9 +51,9 @@ public enum TransformStep: Hashable, Sendable {
     case saturation(Double)
     /// Apply a gamma correction with the exponent 1/x; above 1 is lighter.
     case gamma(Double)
-    /// Apply a Gaussian blur of that radius.
+    /// Apply a Gaussian blur with that standard deviation in pixels, 0 to 100.
     case blur(radius: Double)
-    /// Sharpen by an unsharp mask of that radius.
+    /// Sharpen by an unsharp mask of that radius, 0 to 10.
     case sharpen(radius: Double)
     /// Pixelate into uniform squares of that side.
     case pixelate(Int)

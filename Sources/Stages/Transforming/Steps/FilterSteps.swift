@@ -171,16 +171,24 @@ extension VipsImage {
     }
 }
 
+/// The weights of a Gaussian blur.
+private enum GaussianMask {
+    /// The smallest sigma that changes a pixel. libvips drops weights below a hundredth of the
+    /// largest (`cvips_blur`), and that of the next pixel is exp(-1 / (2 sigma²)).
+    static let leastSigma = 1 / (2 * log(100.0)).squareRoot()
+}
+
 extension BlurStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        guard number > 0 else { return [] }
-        return [WholeImage(name: name) { try $0.blurred(sigma: max(2, number)) }]
+        guard number >= GaussianMask.leastSigma else { return [] }
+        return [WholeImage(name: name) { try $0.blurred(sigma: number) }]
     }
 }
 
 extension SharpenStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        [WholeImage(name: name) { try $0.sharpened(sigma: number) }]
+        guard number >= GaussianMask.leastSigma else { return [] }
+        return [WholeImage(name: name) { try $0.sharpened(sigma: number) }]
     }
 }
 
