@@ -156,6 +156,21 @@ import Vips
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 200)]).size == whole)
     }
 
+    /// The margins are 7 and 5 columns, 3 and 5 rows; imgproxy's documentation ("Trim"): only equal
+    /// parts are cut from opposite sides.
+    @Test(
+        arguments: [(.horizontal, 20, 12, 2, 0), (.vertical, 18, 14, 0, 0), (.both, 20, 14, 2, 0)]
+            as [(EqualMargins, Int, Int, Int, Int)])
+    func oppositeEdgesAreTrimmedEqually(
+        equal: EqualMargins, width: Int, height: Int, x: Int, y: Int
+    ) throws {
+        let result = try transform(framed(.rgb, wobble: 0), [.trim(tolerance: 0, equal: equal)])
+        #expect(result.size == PixelSize(width: width, height: height))
+        #expect(result.pixel(x, y)[0] == 200)
+        #expect(x == 0 || result.pixel(x - 1, y)[0] == 100)
+        #expect(result.pixel(x + 17, y + 11)[0] == 200)
+    }
+
     /// The corner differs in color from the rows below it and from the right column.
     @Test(arguments: PixelPlane.Bands.allCases)
     func edgesOfAGivenColorAreTrimmed(bands: PixelPlane.Bands) throws {

@@ -22,6 +22,7 @@
 @_exported public import struct Model.EntryDescription
 @_exported public import struct Model.EntryPage
 @_exported public import struct Model.EntrySelection
+@_exported public import enum Model.EqualMargins
 @_exported public import enum Model.ErrorCode
 @_exported public import struct Model.ErrorDetails
 @_exported public import struct Model.ErrorRule

@@ -89,7 +89,8 @@ extension StepSyntax {
         """,
         "trim": """
         trim edges of a color, #RRGGBB or #AARRGGBB (that of the top left corner), with a \
-        tolerance from 0 to 255, such as 10 (repeatable)
+        tolerance from 0 to 255, such as 10; EQUAL: horizontal, vertical or both, to remove \
+        equally much at opposite edges (repeatable)
         """,
         "pad": """
         pad to at least this size, transparent or with a color (#AARRGGBB too); GRAVITY as in \

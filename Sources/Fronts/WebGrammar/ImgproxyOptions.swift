@@ -173,11 +173,11 @@ enum ImgproxyOption {
         Option("trim", "t", most: 4) { options, arguments throws(GrammarError) in
             let isAcross = try arguments.flag(2) ?? false
             let isDown = try arguments.flag(3) ?? false
-            try arguments.requireSupported(
-                !isAcross && !isDown, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
+            let equal: EqualMargins? =
+                isAcross ? (isDown ? .both : .horizontal) : (isDown ? .vertical : nil)
             let color = try arguments.color(1)
             options.trim = try arguments.decimal(0, in: 0...255).map {
-                .trim(tolerance: $0, color)
+                .trim(tolerance: $0, color, equal: equal)
             }
         },
         // `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.

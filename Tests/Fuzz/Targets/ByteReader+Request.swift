@@ -54,7 +54,10 @@ extension ByteReader {
         case 8: .tint(Color(argb: number()), pick(BlendMode.allCases) ?? .normal)
         case 0: .blur(radius: double())
         case 1: .pixelate(number())
-        case 2: .trim(tolerance: double(), bool() ? nil : Color(argb: number()))
+        case 2:
+            .trim(
+                tolerance: double(), bool() ? nil : Color(argb: number()),
+                equal: bool() ? nil : pick(EqualMargins.allCases))
         case 10:
             .extend(
                 Margins(left: number(), top: number(), right: number(), bottom: number()),

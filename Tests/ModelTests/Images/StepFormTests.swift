@@ -14,7 +14,7 @@ import Testing
         .scaleDown(bytes: 4_000),
         .cropTo(RelativeSize(width: .pixels(9), height: .percent(50)), .center),
         .cropRatio(AspectRatio(width: 16, height: 9), .attention),
-        .trim(tolerance: 10), .pad(box, .center, .white),
+        .trim(tolerance: 10, equal: .horizontal), .pad(box, .center, .white),
         .padRatio(
             AspectRatio(width: 1, height: 1),
             .moved(x: 1, y: 0.5, by: GravityOffset(x: .pixels(-3), y: .percent(2.5))), .white),
@@ -83,6 +83,8 @@ import Testing
             ("trim", "", .trim(tolerance: 10)), ("trim", "0.5", .trim(tolerance: 0.5)),
             ("trim", "#ffffff", .trim(tolerance: 10, .white)),
             ("trim", "0,#00000000", .trim(tolerance: 0, .clear)),
+            ("trim", "both", .trim(tolerance: 10, equal: .both)),
+            ("trim", "1,#ffffff,vertical", .trim(tolerance: 1, .white, equal: .vertical)),
             (
                 "extend", "1,2,3,4",
                 .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .color(.clear))
@@ -119,6 +121,7 @@ import Testing
         ("scale-down", "0"), ("scale-down", "4k"),
         ("crop-to", "0x5"), ("crop-to", "101%x5"), ("crop-to", "5x5,fp:2:0"), ("crop-to", "north"),
         ("crop-to", "5x5,north,north"), ("trim", "256"), ("trim", "1,2"), ("trim", "1,white"),
+        ("trim", "both,1"), ("trim", "none"),
         ("extend", "1,2,3"), ("extend", "1,2,3,-1"), ("extend", "1,2,3,32768"),
         ("extend", "1,2,3,4,5"), ("extend", "1,2,3,4,tile"), ("extend", ""),
         ("pad", "40x30,attention"), ("pad", "40"),
@@ -218,7 +221,7 @@ import Testing
     }
 
     @Test func onlyATrimLooksForItsSize() {
-        #expect(Self.steps.filter { $0.form.looksForItsSize } == [.trim(tolerance: 10)])
+        #expect(Self.steps.filter { $0.form.looksForItsSize }.map(\.name) == ["trim"])
     }
 
     @Test func gravityPlacesPartsAndImages() {

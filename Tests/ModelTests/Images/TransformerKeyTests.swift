@@ -88,6 +88,14 @@ import Testing
             (.trim(tolerance: 10), "ImagebusTrimTransformer(10.000000)"),
             (.trim(tolerance: 0, .white), "ImagebusTrimTransformer(0.000000,#ffffffff)"),
             (
+                .trim(tolerance: 0, .white, equal: .both),
+                "ImagebusTrimTransformer(0.000000,#ffffffff,both)"
+            ),
+            (
+                .trim(tolerance: 1, equal: .vertical),
+                "ImagebusTrimTransformer(1.000000,vertical)"
+            ),
+            (
                 .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .color(.white)),
                 "ImagebusExtendTransformer({1.000000,2.000000,3.000000,4.000000},#ffffffff)"
             ),

@@ -114,6 +114,9 @@ enum ImgproxyRows {
             "g:fp:0.25:1/rs:fill:30:40:1", .resize(30, 40, .cover), .cropTo(30, 40, .at(0.25, 1))),
         GoodRow("t:20", .trim(tolerance: 20)),
         GoodRow("trim:20:f0a", .trim(tolerance: 20, Color(argb: 0xFFFF_00AA))),
+        GoodRow("t:10::1:0", .trim(tolerance: 10, equal: .horizontal)),
+        GoodRow("t:10:::t", .trim(tolerance: 10, equal: .vertical)),
+        GoodRow("t:10::1:1", .trim(tolerance: 10, equal: .both)),
         GoodRow(
             "pd:10", .extend(Margins(left: 10, top: 10, right: 10, bottom: 10), .color(.clear))),
         GoodRow(
@@ -226,7 +229,7 @@ enum ImgproxyRows {
             400 * dpr:11/w:9 dpr:nan dpr:1e999/w:1 el:yes enlarge:1:1 ex:2 ex:1:fp:0.5/s:1:1
             400 * ex:1:no:40000/s:1:1 extend:1:sm extend_ar:x extend_aspect_ratio:1:up
             400 * g:ce:x:5/rs:fill:30:40 g:up g:fp:0.5 g:fp:0.5:1.5 g:sm:1 c:-1:2 c:
-            400 * crop:1:2:ea:5:y t:-1 trim:10:red pd:-1 padding:1:2:3:4:5 auto_rotate:no rot:45
+            400 * crop:1:2:ea:5:y t:-1 t:1::2 trim:10:red pd:-1 padding:1:2:3:4:5 auto_rotate:no rot:45
             400 * rotate:x fl:2 flip:1:1:1 bg:256:0:0 bg:1:2 background:ggg blur:-1 bl:101 sh:x
             400 * sharpen:11 pix:1001 pixelate: wm:2 wm:1:ce:40000 watermark:1:up q:101 quality:
             400 * fq:jpeg format_quality:blob:1 mb:-1 max_bytes:9999999999 ext:blob f: sm:2
@@ -235,7 +238,7 @@ enum ImgproxyRows {
             400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
             400 * return_attachment: width_:5
             404 * exp:1799999999
-            501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face t:1::1 ar:0
+            501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd
             501 * eth:1 msr:1 brightness:5
             400 preset pr:none preset:

@@ -107,27 +107,42 @@ package struct TrimStep: ValuedStep {
     package var tolerance: Double
     /// The color to trim; `nil` for that of the top left corner.
     package var color: Color?
+    /// The opposite edges that are trimmed equally; `nil` for none.
+    package var equal: EqualMargins?
 
     package var key: String {
-        let color = color.map { ",\($0.hexText)" } ?? ""
-        return "ImagebusTrimTransformer(\(decimalText(tolerance))\(color))"
+        let words = [color?.hexText, equal?.rawValue].compactMap { $0.map { ",\($0)" } }
+        return "ImagebusTrimTransformer(\(decimalText(tolerance))\(words.joined()))"
     }
 
     package var looksForItsSize: Bool { true }
 
     package static let values: [StepValue<Self>] = [
         .number("tolerance", \.tolerance, in: 0...255, isOptional: true),
-        .maybeColor(\.color),
+        .maybeColor(\.color), .equalMargins(\.equal),
     ]
 
-    package static let blank = TrimStep(tolerance: 10, color: nil)
+    package static let blank = TrimStep(tolerance: 10, color: nil, equal: nil)
 
-    package var step: TransformStep { .trim(tolerance: tolerance, color) }
+    package var step: TransformStep { .trim(tolerance: tolerance, color, equal: equal) }
 
     package static let syntax = StepSyntax(
-        "trim", value: "[TOLERANCE][,COLOR]",
-        expected: "[TOLERANCE][,COLOR], a tolerance from 0 to 255 (10) and a color, such as "
-            + "10,#FFFFFF", parse)
+        "trim", value: "[TOLERANCE][,COLOR][,EQUAL]",
+        expected: "[TOLERANCE][,COLOR][,EQUAL], a tolerance from 0 to 255 (10), a color and the "
+            + "edges to trim equally, \(EqualMargins.expected), such as 10,#FFFFFF", parse)
+}
+
+/// The opposite edges from which `trim` removes equally much: the smaller of what it can remove.
+public enum EqualMargins: String, Hashable, Sendable, CaseIterable {
+    /// Left and right.
+    case horizontal
+    /// Top and bottom.
+    case vertical
+    /// Left and right, and top and bottom.
+    case both
+
+    /// The syntax, for errors.
+    static let expected = "one of " + allCases.map(\.rawValue).joined(separator: ", ")
 }
 
 /// Pads the image to a canvas size.

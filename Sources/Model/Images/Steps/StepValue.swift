@@ -108,6 +108,16 @@ extension StepValue {
             \.description, isPermitted: \.isPermitted)
     }
 
+    /// The edges that are trimmed equally; omitted for none.
+    static func equalMargins(
+        _ path: any WritableKeyPath<Step, EqualMargins?> & Sendable
+    ) -> StepValue {
+        StepValue(
+            "equal", path, expected: EqualMargins.expected, isOptional: true,
+            { EqualMargins(rawValue: $0).map { .some($0) } }, { $0?.rawValue },
+            isPermitted: { _ in true })
+    }
+
     static func ratio(_ path: any WritableKeyPath<Step, AspectRatio> & Sendable) -> StepValue {
         StepValue(
             "ratio", path,

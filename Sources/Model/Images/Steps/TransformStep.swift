@@ -27,8 +27,9 @@ public enum TransformStep: Hashable, Sendable {
     /// Crop to the largest part of that aspect ratio around the gravity.
     case cropRatio(AspectRatio, Gravity)
     /// Trim edges of uniform color, whose samples differ from it by at most `tolerance` (0 to 255).
-    /// Without a color that of the top left corner is used.
-    case trim(tolerance: Double, Color? = nil)
+    /// Without a color that of the top left corner is used. `equal` names opposite edges from which
+    /// equally much is removed.
+    case trim(tolerance: Double, Color? = nil, equal: EqualMargins? = nil)
     /// Pad to a canvas of at least that size.
     case pad(PixelSize, Gravity, Color)
     /// Pad to the smallest canvas of that aspect ratio.
@@ -101,7 +102,8 @@ public enum TransformStep: Hashable, Sendable {
         case .overlay(let overlay): OverlayStep(overlay: overlay)
         case .cropTo(let size, let gravity): CropToStep(extent: size, gravity: gravity)
         case .cropRatio(let ratio, let gravity): CropRatioStep(ratio: ratio, gravity: gravity)
-        case .trim(let tolerance, let color): TrimStep(tolerance: tolerance, color: color)
+        case .trim(let tolerance, let color, let equal):
+            TrimStep(tolerance: tolerance, color: color, equal: equal)
         case .pad(let size, let gravity, let color):
             PadStep(size: size, gravity: gravity, color: color)
         case .padRatio(let ratio, let gravity, let color):

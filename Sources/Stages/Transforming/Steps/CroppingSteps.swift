@@ -84,7 +84,20 @@ extension TrimStep: PixelStep, ImageStep {
                 cancellation: settled.sampler.cancellation
             ).inside
         }
-        return try part.map { try settled.cut($0) } ?? settled
+        return try part.map { try settled.cut(balanced($0, in: settled.size)) } ?? settled
+    }
+
+    /// Returns an area enlarged so that the margins that must be equal are.
+    private func balanced(_ part: PixelRect, in size: PixelSize) -> PixelRect {
+        let isAcross = equal == .horizontal || equal == .both
+        let isDown = equal == .vertical || equal == .both
+        let left = isAcross ? min(part.x, size.width - part.x - part.size.width) : part.x
+        let top = isDown ? min(part.y, size.height - part.y - part.size.height) : part.y
+        return PixelRect(
+            x: left, y: top,
+            size: PixelSize(
+                width: isAcross ? size.width - 2 * left : part.size.width,
+                height: isDown ? size.height - 2 * top : part.size.height))
     }
 
     /// Returns the image with the bands that the color needs.

@@ -545,7 +545,7 @@ struct  Imagebus__V1__Overlay
  * size is WxH in pixels. For crop-to and resize-to a side may be N%, of the image; for resize-to up
  * to 10000%, and one side may be 0 (open). ratio is W:H, integers from 1 to 32,767. enlarge is
  * enlarge or no-enlarge. A color is #RRGGBB or #AARRGGBB. fill is a color, copy, repeat or mirror.
- * corners is all, or some of tl, tr, bl, br joined by +.
+ * corners is all, or some of tl, tr, bl, br joined by +. equal is horizontal, vertical or both.
  * gravity is center, north, northeast and so on. A suffix :X:Y, as in north:5:-10%, moves that
  * place inwards (the center to the right and down) by pixels or percent of image or canvas, no
  * further than its edge. Or it is fp:X:Y, in fractions of the sides, or px:X:Y, in pixels. For
