@@ -40,6 +40,8 @@ struct ImgproxyOptions: Sendable {
     var sharpen = 0.0
     var pixelate = 0
     var watermark: ImgproxyWatermark?
+    var watermarkURL: ImgproxyURL?
+    var watermarkSize = PixelSize(width: 0, height: 0)
 
     // MARK: - Output
 
@@ -219,6 +221,14 @@ enum ImgproxyOption {
         Option("watermark", "wm", most: 5) { options, arguments throws(GrammarError) in
             options.watermark = try ImgproxyWatermark(arguments)
         },
+        Option("watermark_url", "wmu", most: 1) { options, arguments throws(GrammarError) in
+            options.watermarkURL = try ImgproxyURL(arguments)
+        },
+        Option("watermark_size", "wms", most: 2) { options, arguments throws(GrammarError) in
+            options.watermarkSize = PixelSize(
+                width: try arguments.whole(0, in: sides) ?? 0,
+                height: try arguments.whole(1, in: sides) ?? 0)
+        },
     ]
 
     private static let files: [Option] = [
@@ -284,21 +294,18 @@ enum ImgproxyOption {
     /// imgproxy options that are not supported, including some of its commercial version.
     static let absent: Set<String> = [
         "resizing_algorithm", "ra", "objects_position", "obj_pos", "op", "crop_aspect_ratio",
-        "crop_ar", "car", "background_alpha", "bga", "adjust", "a", "brightness", "br",
-        "contrast", "co", "saturation", "sa", "monochrome", "mc", "duotone", "dt",
-        "unsharp_masking", "ush", "blur_areas", "ba", "progressive_blur", "pbl",
-        "blur_detections", "bd", "draw_detections", "dd", "crop_objects", "colorize", "col",
-        "gradient", "gr", "watermark_url", "wmu", "watermark_text", "wmt", "watermark_size",
-        "wms", "watermark_rotate", "wm_rot", "wmr", "watermark_shadow", "wmsh", "style", "st",
-        "dpi", "color_profile", "cp", "icc", "enforce_thumbnail", "eth", "autoquality", "aq",
+        "crop_ar", "car", "background_alpha", "bga", "adjust", "a", "brightness", "br", "contrast",
+        "co", "saturation", "sa", "monochrome", "mc", "duotone", "dt", "unsharp_masking", "ush",
+        "blur_areas", "ba", "progressive_blur", "pbl", "blur_detections", "bd", "draw_detections",
+        "dd", "crop_objects", "colorize", "col", "gradient", "gr", "watermark_text", "wmt",
+        "watermark_rotate", "wm_rot", "wmr", "watermark_shadow", "wmsh", "style", "st", "dpi",
+        "color_profile", "cp", "icc", "enforce_thumbnail", "eth", "autoquality", "aq",
         "jpeg_options", "jpgo", "png_options", "pngo", "webp_options", "webpo", "avif_options",
-        "avifo", "page", "pg", "pages", "pgs", "disable_animation", "da",
-        "video_thumbnail_second", "vts", "video_thumbnail_keyframes", "vtk",
-        "video_thumbnail_tile", "vtt", "video_thumbnail_animation", "vta",
-        "fallback_image_url", "fiu", "bypass_cache", "bc",
+        "avifo", "page", "pg", "pages", "pgs", "disable_animation", "da", "video_thumbnail_second",
+        "vts", "video_thumbnail_keyframes", "vtk", "video_thumbnail_tile", "vtt",
+        "video_thumbnail_animation", "vta", "fallback_image_url", "fiu", "bypass_cache", "bc",
         "cache_tags", "ct", "hashsum", "hs", "max_src_resolution", "msr", "max_src_file_size",
-        "msfs", "max_animation_frame_resolution", "mafr",
-        "max_result_dimension", "mrd",
+        "msfs", "max_animation_frame_resolution", "mafr", "max_result_dimension", "mrd",
     ]
 
     /// The options of imgproxy's `/info` that select properties or presets of it.

@@ -39,7 +39,12 @@ extension ImgproxyOptions {
         if let step = try extendStep() { steps.append(step) }
         if let step = paddingStep() { steps.append(step) }
         if let background { steps.append(.flatten(background)) }
-        if let step = try watermark?.step(of: settings, ratio: shownRatio) { steps.append(step) }
+        let url = try watermarkURL?.watermark(settings.sources) ?? settings.watermark
+        if let overlay = try watermark?.overlay(
+            url: url, opacity: settings.watermarkOpacity, watermarkSize, ratio: shownRatio)
+        {
+            steps.append(.overlay(overlay))
+        }
         return steps
     }
 
@@ -321,6 +326,44 @@ enum RequestSides {
     static let most = RequestLimits.sideMax
 }
 
+/// A URL as an argument in Base64, for another image than the source.
+struct ImgproxyURL: Hashable, Sendable {
+    let option: String
+    let bytes: [UInt8]
+
+    /// Returns `nil` for an empty argument.
+    init?(_ arguments: OptionArguments) throws(GrammarError) {
+        guard let text = arguments[0] else { return nil }
+        option = arguments.option
+        bytes = try arguments.needed(
+            Base64URL.decode(text.utf8),
+            "the URL is not Base64: encode it as in RFC 4648 section 5")
+    }
+
+    /// Returns the URL if it may be loaded. As in imgproxy, neither replacements nor the base URL
+    /// apply.
+    func url(_ rules: SourceRules) throws(GrammarError) -> String {
+        do throws(GrammarError) {
+            let url = try rules.schemes.url(bytes)
+            try rules.check(url)
+            return url
+        } catch {
+            throw GrammarError(error.kind, error.message, option: option)
+        }
+    }
+
+    /// Returns the URL if it may be loaded as a watermark.
+    func watermark(_ rules: SourceRules) throws(GrammarError) -> String {
+        let url = try url(rules)
+        let step = TransformStep.overlay(Overlay(url: url))
+        try require(
+            (try? step.form.check(pixelsMax: RequestLimits.pixelsMax)) != nil,
+            "expected a URL with a host and without user info, such as https://host/mark.png",
+            of: option)
+        return url
+    }
+}
+
 /// The value of `watermark`: `OPACITY:POSITION:X:Y:SCALE`.
 struct ImgproxyWatermark: Hashable, Sendable {
     let option: String
@@ -348,13 +391,21 @@ struct ImgproxyWatermark: Hashable, Sendable {
                 + "soea, sowe or re", of: option)
     }
 
-    /// Returns the step; `nil` if the watermark is invisible.
-    func step(
-        of settings: ImgproxyGrammar.Settings, ratio: Double
-    ) throws(GrammarError) -> TransformStep? {
+    /// Returns the overlay; `nil` if the watermark is invisible.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the image; `nil` if there is none.
+    ///   - opacity: The opacity of the image if the option specifies 1.
+    ///   - box: The size in pixels, at most the image, if there is no scale; a side of 0 is
+    ///     determined by the other one.
+    func overlay(
+        url: String?, opacity base: Double, _ box: PixelSize, ratio: Double
+    ) throws(GrammarError) -> Overlay? {
         guard opacity > 0 else { return nil }
-        guard let url = settings.watermark else {
-            throw .notOffered(option, "no watermark is configured on this server: leave it out")
+        guard let url else {
+            throw .notOffered(
+                option,
+                "no watermark is configured on this server: add watermark_url, or leave it out")
         }
         try requireSupported(
             scale <= 1, "watermarks larger than the image are not supported", of: option)
@@ -363,13 +414,11 @@ struct ImgproxyWatermark: Hashable, Sendable {
             !isTiled || (x == 0 && y == 0),
             "tiled watermarks do not support offsets: leave them out", of: option)
         let side = RelativeSize.Side.percent(scale * 100)
-        return .overlay(
-            Overlay(
-                url: url, x: pixels(x, ratio), y: pixels(y, ratio),
-                opacity: opacity * settings.watermarkOpacity,
-                gravity: isTiled ? nil : place,
-                size: scale > 0 ? RelativeSize(width: side, height: side) : nil,
-                repeats: isTiled))
+        let own = box.width > 0 || box.height > 0 ? box.wholeIfOpen : nil
+        return Overlay(
+            url: url, x: pixels(x, ratio), y: pixels(y, ratio), opacity: opacity * base,
+            gravity: isTiled ? nil : place,
+            size: scale > 0 ? RelativeSize(width: side, height: side) : own, repeats: isTiled)
     }
 
     /// The position, including offsets that are fractions of the image.

@@ -3,7 +3,7 @@ import WebGrammar
 
 /// The options of imgproxy, each with its result.
 enum ImgproxyRows {
-    static let good = unchanged + sizes + cuts + offsets + looks + files + answers
+    static let good = unchanged + sizes + cuts + offsets + looks + watermarks + files + answers
 
     /// Options that add no step.
     private static let unchanged = [
@@ -168,6 +168,33 @@ enum ImgproxyRows {
             .overlay(Overlay(url: mark, y: -14, opacity: 0.8, gravity: moved(1, 0.5, 50%, 0)))),
     ]
 
+    /// The Base64 of "https://h/m.png" is "aHR0cHM6Ly9oL20ucG5n".
+    private static let watermarks = [
+        GoodRow(
+            "wm:1/wmu:aHR0cHM6Ly9oL20ucG5n",
+            .overlay(Overlay(url: "https://h/m.png", opacity: 0.8, gravity: .center))),
+        GoodRow(
+            "watermark_url:aHR0cHM6Ly9oL20ucG5n/wm:1/wmu:",
+            .overlay(Overlay(url: mark, opacity: 0.8, gravity: .center))),
+        GoodRow("wmu:aHR0cHM6Ly9oL20ucG5n"),
+        GoodRow(
+            "wms:90:60/wm:1",
+            .overlay(
+                Overlay(
+                    url: mark, opacity: 0.8, gravity: .center, size: RelativeSize(90, 60)))),
+        GoodRow(
+            "watermark_size::60/wm:1/dpr:2",
+            .overlay(
+                Overlay(
+                    url: mark, opacity: 0.8, gravity: .center, size: RelativeSize(100%, 60)))),
+        GoodRow(
+            "wms:90/wm:1:ce:0:0:0.5",
+            .overlay(
+                Overlay(
+                    url: mark, opacity: 0.8, gravity: .center, size: RelativeSize(50%, 50%)))),
+        GoodRow("wms:0:0/wm:1", .overlay(Overlay(url: mark, opacity: 0.8, gravity: .center))),
+    ]
+
     private static let files = [
         GoodRow("q:70") { $0.image.output.quality = 70 },
         GoodRow("fq:jpeg:70:webp:60") { $0.formatQualities = [.jpeg: 70, .webp: 60] },
@@ -236,7 +263,8 @@ enum ImgproxyRows {
             400 * strip_metadata: kcr:2 keep_copyright: scp:2 strip_color_profile: ph:2
             400 * preserve_hdr: skp:blob damaged:hide dmg: maf:0 max_animation_frames:x cb:a:b
             400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
-            400 * return_attachment: width_:5
+            400 * return_attachment: width_:5 wmu:a wmu:ZnRwOi8vaC9h watermark_url:+ wms:-1
+            400 * watermark_size:1:2:3 wmu:ZGF0YTosYQ wmu:aHR0cDovL3VAaC9h
             404 * exp:1799999999
             501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd

@@ -206,4 +206,19 @@ import Testing
         let refusal = try grammar { $0.watermark = nil }.refusal("/_/wm:1/plain/\(Self.source)")
         #expect(refusal.status == 501 && refusal.option == "wm")
     }
+
+    /// Neither the base URL nor replacements apply, as in imgproxy unless
+    /// `IMGPROXY_WATERMARK_PREPROCESS_URL` is set.
+    @Test func aURLInAnOptionIsAllowedLikeASource() throws {
+        let bound = try grammar {
+            $0.sources.base = "https://img.example.org/"
+            $0.sources.replacements = try SourceReplacement.list("https://h/=https://other/")
+            $0.sources.allowed = try SourcePattern.list("https://img.example.org/,https://h/m.png")
+        }
+        let read = try bound.read("/_/wm:1/wmu:aHR0cHM6Ly9oL20ucG5n/plain/a.jpg")
+        #expect(read.image.overlays.map(\.url) == ["https://h/m.png"])
+        // "https://h/n.png"
+        let refusal = try bound.refusal("/_/wm:1/wmu:aHR0cHM6Ly9oL24ucG5n/plain/a.jpg")
+        #expect(refusal.status == 403 && refusal.option == "wmu")
+    }
 }
