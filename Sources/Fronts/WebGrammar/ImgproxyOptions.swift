@@ -49,6 +49,7 @@ struct ImgproxyOptions: Sendable {
     var stripsMetadata: Bool?
     var keepsCopyright: Bool?
     var stripsProfile: Bool?
+    var isStill = false
     /// The number of options applied so far.
     private var count = 0
 
@@ -265,6 +266,7 @@ enum ImgproxyOption {
         .whole("max_animation_frames", "maf", in: 1...RequestLimits.framesMax) {
             $0.request.framesMax = $1
         },
+        .flag("disable_animation", "da") { $0.isStill = $1 },
     ]
 
     private static let answers: [Option] = [
@@ -301,8 +303,8 @@ enum ImgproxyOption {
         "watermark_rotate", "wm_rot", "wmr", "watermark_shadow", "wmsh", "style", "st", "dpi",
         "color_profile", "cp", "icc", "enforce_thumbnail", "eth", "autoquality", "aq",
         "jpeg_options", "jpgo", "png_options", "pngo", "webp_options", "webpo", "avif_options",
-        "avifo", "page", "pg", "pages", "pgs", "disable_animation", "da", "video_thumbnail_second",
-        "vts", "video_thumbnail_keyframes", "vtk", "video_thumbnail_tile", "vtt",
+        "avifo", "page", "pg", "pages", "pgs", "video_thumbnail_second", "vts",
+        "video_thumbnail_keyframes", "vtk", "video_thumbnail_tile", "vtt",
         "video_thumbnail_animation", "vta", "fallback_image_url", "fiu", "bypass_cache", "bc",
         "cache_tags", "ct", "hashsum", "hs", "max_src_resolution", "msr", "max_src_file_size",
         "msfs", "max_animation_frame_resolution", "mafr", "max_result_dimension", "mrd",

@@ -14,6 +14,7 @@ extension ImgproxyOptions {
         request.image.url = url
         request.image.steps = try steps(settings)
         request.image.output = output()
+        if isStill { request.framesMax = 1 }
         if request.image.output.format != nil || quality > 0 { request.formatQualities = [:] }
         return try request.checked()
     }

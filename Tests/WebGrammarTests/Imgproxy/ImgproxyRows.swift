@@ -222,6 +222,8 @@ enum ImgproxyRows {
         GoodRow("skip_processing:gif/skp:png") { $0.skippedFormats = [.png] },
         GoodRow("maf:9") { $0.framesMax = 9 },
         GoodRow("max_animation_frames:1") { $0.framesMax = 1 },
+        GoodRow("disable_animation:1/maf:9") { $0.framesMax = 1 },
+        GoodRow("da:t/maf:9/da:0") { $0.framesMax = 9 },
         GoodRow("damaged:refuse") { $0.image.context.damaged = .refuse },
         GoodRow("dmg:show") { $0.image.context.damaged = .show },
     ]
@@ -264,7 +266,7 @@ enum ImgproxyRows {
             400 * preserve_hdr: skp:blob damaged:hide dmg: maf:0 max_animation_frames:x cb:a:b
             400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
             400 * return_attachment: width_:5 wmu:a wmu:ZnRwOi8vaC9h watermark_url:+ wms:-1
-            400 * watermark_size:1:2:3 wmu:ZGF0YTosYQ wmu:aHR0cDovL3VAaC9h
+            400 * watermark_size:1:2:3 wmu:ZGF0YTosYQ wmu:aHR0cDovL3VAaC9h da:2 disable_animation:
             404 * exp:1799999999
             501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd
