@@ -83,6 +83,24 @@ import WebGrammar
         #expect(plan.upload == .fallback([1, 2]) && plan.request.image.url.isEmpty)
     }
 
+    /// For the same errors as the listener's.
+    @Test func theFallbackOfAPathPrecedesTheListeners() throws {
+        var plan = Self.plan
+        plan.request.fallback = "http://h/own.png"
+        var settings = Self.usual
+        for listeners in [nil, settings] {
+            let next = try move(.failure(ImageError(.timedOut, "")), of: plan) {
+                $0.fallback = listeners
+            }
+            #expect(next.plan?.request.image.url == "http://h/own.png")
+        }
+        settings.causes = try #require(FallbackSettings.Causes("404"))
+        let next = try move(.failure(ImageError(.timedOut, "")), of: plan) {
+            $0.fallback = settings
+        }
+        #expect(next.plan == nil && next.text?.status == 504)
+    }
+
     /// Properties of another image would be wrong, and an uploader wants the uploaded image.
     @Test func factsAndWhatIsSentHaveNoFallback() throws {
         var properties = Self.plan

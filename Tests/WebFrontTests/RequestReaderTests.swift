@@ -66,7 +66,7 @@ import WebGrammar
         #expect(plan.request.image.options.contains(.respectCacheControl))
     }
 
-    @Test(arguments: ["w:100", "q:5", "f:png", "fq:jpg:5", "raw:1"])
+    @Test(arguments: ["w:100", "q:5", "f:png", "fq:jpg:5", "raw:1", "fiu:aHR0cDovL2gvYQ"])
     func factsAreThoseOfTheSource(option: String) throws {
         let answer = try answer("/info/_/\(option)/plain/http://h/a.jpg")
         #expect(answer?.status == 501)

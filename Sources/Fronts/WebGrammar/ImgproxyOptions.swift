@@ -50,6 +50,7 @@ struct ImgproxyOptions: Sendable {
     var keepsCopyright: Bool?
     var stripsProfile: Bool?
     var isStill = false
+    var fallbackURL: ImgproxyURL?
     /// The number of options applied so far.
     private var count = 0
 
@@ -267,6 +268,9 @@ enum ImgproxyOption {
             $0.request.framesMax = $1
         },
         .flag("disable_animation", "da") { $0.isStill = $1 },
+        Option("fallback_image_url", "fiu", most: 1) { options, arguments throws(GrammarError) in
+            options.fallbackURL = try ImgproxyURL(arguments)
+        },
     ]
 
     private static let answers: [Option] = [
@@ -305,9 +309,9 @@ enum ImgproxyOption {
         "jpeg_options", "jpgo", "png_options", "pngo", "webp_options", "webpo", "avif_options",
         "avifo", "page", "pg", "pages", "pgs", "video_thumbnail_second", "vts",
         "video_thumbnail_keyframes", "vtk", "video_thumbnail_tile", "vtt",
-        "video_thumbnail_animation", "vta", "fallback_image_url", "fiu", "bypass_cache", "bc",
-        "cache_tags", "ct", "hashsum", "hs", "max_src_resolution", "msr", "max_src_file_size",
-        "msfs", "max_animation_frame_resolution", "mafr", "max_result_dimension", "mrd",
+        "video_thumbnail_animation", "vta", "bypass_cache", "bc", "cache_tags", "ct", "hashsum",
+        "hs", "max_src_resolution", "msr", "max_src_file_size", "msfs",
+        "max_animation_frame_resolution", "mafr", "max_result_dimension", "mrd",
     ]
 
     /// The options of imgproxy's `/info` that select properties or presets of it.

@@ -15,6 +15,7 @@ extension ImgproxyOptions {
         request.image.steps = try steps(settings)
         request.image.output = output()
         if isStill { request.framesMax = 1 }
+        request.fallback = try fallbackURL?.url(settings.sources)
         if request.image.output.format != nil || quality > 0 { request.formatQualities = [:] }
         return try request.checked()
     }

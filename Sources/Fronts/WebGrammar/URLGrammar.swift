@@ -56,6 +56,8 @@ package struct WebRequest: Hashable, Sendable {
     package var skippedFormats: [ImageFormat] = []
     /// The maximum number of frames of an animation to keep; `nil` if not specified.
     package var framesMax: Int?
+    /// The URL of the image to send if this one cannot be loaded; `nil` for the listener's.
+    package var fallback: String?
     /// The time until which the URL is valid, and thus the response may be cached, in seconds since
     /// 1970; `nil` for no limit.
     package var expires: Int?

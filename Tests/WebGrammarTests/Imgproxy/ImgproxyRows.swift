@@ -224,6 +224,8 @@ enum ImgproxyRows {
         GoodRow("max_animation_frames:1") { $0.framesMax = 1 },
         GoodRow("disable_animation:1/maf:9") { $0.framesMax = 1 },
         GoodRow("da:t/maf:9/da:0") { $0.framesMax = 9 },
+        GoodRow("fiu:aHR0cHM6Ly9oL20ucG5n") { $0.fallback = "https://h/m.png" },
+        GoodRow("fallback_image_url:aHR0cHM6Ly9oL20ucG5n/fiu:"),
         GoodRow("damaged:refuse") { $0.image.context.damaged = .refuse },
         GoodRow("dmg:show") { $0.image.context.damaged = .show },
     ]
@@ -239,7 +241,7 @@ enum ImgproxyRows {
             $0.image.output.quality = 40
         },
         GoodRow("exp:1800000000") { $0.expires = 1_800_000_000 },
-        GoodRow("raw:1/w:300/f:png") { $0.kind = .source },
+        GoodRow("raw:1/w:300/f:png/fiu:aHR0cHM6Ly9oL20ucG5n") { $0.kind = .source },
         GoodRow("fn:a%20b.jpg") { $0.fileName = "a b.jpg" },
         GoodRow("filename:R3LDtsOfZS5wbmc=:1") { $0.fileName = "Größe.png" },
         GoodRow("att:1") { $0.isAttachment = true },
@@ -267,6 +269,7 @@ enum ImgproxyRows {
             400 * expires:soon raw:2 raw: fn:a%2Fb filename:a%0Ab fn:a%zz fn:%25:1 fn:%FF att:2
             400 * return_attachment: width_:5 wmu:a wmu:ZnRwOi8vaC9h watermark_url:+ wms:-1
             400 * watermark_size:1:2:3 wmu:ZGF0YTosYQ wmu:aHR0cDovL3VAaC9h da:2 disable_animation:
+            400 * fiu:a fallback_image_url:ZnRwOi8vaC9h
             404 * exp:1799999999
             501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd

@@ -217,8 +217,10 @@ import Testing
         }
         let read = try bound.read("/_/wm:1/wmu:aHR0cHM6Ly9oL20ucG5n/plain/a.jpg")
         #expect(read.image.overlays.map(\.url) == ["https://h/m.png"])
-        // "https://h/n.png"
-        let refusal = try bound.refusal("/_/wm:1/wmu:aHR0cHM6Ly9oL24ucG5n/plain/a.jpg")
-        #expect(refusal.status == 403 && refusal.option == "wmu")
+        for option in ["wmu", "fiu"] {
+            // "https://h/n.png"
+            let refusal = try bound.refusal("/_/\(option):aHR0cHM6Ly9oL24ucG5n/plain/a.jpg")
+            #expect(refusal.status == 403 && refusal.option == option)
+        }
     }
 }

@@ -68,12 +68,18 @@ package struct AnswerMaker: Sendable {
         }
     }
 
+    /// Returns the fallback of the path, for the listener's causes, or that of the listener.
+    private func fallback(of plan: RequestPlan) -> FallbackSettings? {
+        guard let url = plan.request.fallback else { return settings.fallback }
+        return FallbackSettings(image: .url(url), causes: settings.fallback?.causes ?? .usual)
+    }
+
     /// Returns the response to an error. If the fallback fails too, the first error is reported.
     private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextStep {
         // A still of an animation that exceeds the limits may be within them (SEMANTICS §9.8).
         if error.code == .limitExceeded, plan.keepsFrames { return .load(plan.asStill()) }
         let reported = plan.fallbackFor ?? error
-        if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
+        if let fallback = fallback(of: plan), plan.fallbackFor == nil, plan.upload == nil,
             plan.request.kind == .image, fallback.causes.contain(error)
         {
             return .load(plan.falling(back: fallback, after: error))

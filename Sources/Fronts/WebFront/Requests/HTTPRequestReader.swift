@@ -140,7 +140,8 @@ package struct RequestReader: Sendable {
     /// change the image are refused instead of being ignored.
     private func properties(of request: WebRequest) throws(GrammarError) -> WebRequest {
         guard request.kind == .image, request.image.steps.isEmpty,
-            request.image.output.isDefault, request.formatQualities.isEmpty
+            request.image.output.isDefault, request.formatQualities.isEmpty,
+            request.fallback == nil
         else {
             throw GrammarError(
                 .notOffered, "info describes the source: leave the options out",

@@ -313,7 +313,9 @@ package final class WebFront: EventedHandler, LoopPart {
 
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
         // Clients receive the original error.
-        if load.plan.fallbackFor != nil, case .failure(let error) = result, !hasWarnedOfFallback {
+        if load.plan.fallbackFor != nil, load.plan.request.fallback == nil,
+            case .failure(let error) = result, !hasWarnedOfFallback
+        {
             hasWarnedOfFallback = true
             log.warning(
                 settings.named("the fallback cannot be loaded; pass another one with --fallback"),
