@@ -1,7 +1,9 @@
-// The variables of imgproxy 4, according to its documentation ("Configuration options").
+// The variables of imgproxy 3.19 to 4, according to its documentation ("Configuration options" and
+// "Loading environment variables").
 extension PeerSetting {
     static let imgproxy: [PeerSetting] =
-        imgproxyServer + imgproxySecurity + imgproxyOutput + imgproxySources + imgproxyAbsent
+        imgproxyServer + imgproxySecurity + imgproxyOutput + imgproxySources + imgproxyAliases
+        + imgproxyPaid + imgproxyAbsent
 
     private static let imgproxyServer: [PeerSetting] =
         [
@@ -106,8 +108,8 @@ extension PeerSetting {
                 "certificates are always verified: pass your CA with --ca-file, or exempt one host "
                 + "with tls-verify: no in a rule")
         + absent(
-            "IMGPROXY_PNG_UNLIMITED", "IMGPROXY_SVG_UNLIMITED", "IMGPROXY_ALLOW_SECURITY_OPTIONS",
-            "IMGPROXY_ALLOW_BYPASS_CACHE", off: PeerValue.no,
+            "IMGPROXY_PNG_UNLIMITED", "IMGPROXY_TIFF_UNLIMITED", "IMGPROXY_SVG_UNLIMITED",
+            "IMGPROXY_ALLOW_SECURITY_OPTIONS", "IMGPROXY_ALLOW_BYPASS_CACHE", off: PeerValue.no,
             advice: "URLs cannot exceed the operator's limits (--pixel-limit, --body-limit)")
         + absent(
             "IMGPROXY_COOKIE_PASSTHROUGH_ALL", off: PeerValue.no,
@@ -156,9 +158,12 @@ extension PeerSetting {
         + absent(
             "IMGPROXY_PRESERVE_HDR", "IMGPROXY_ENFORCE_THUMBNAIL",
             "IMGPROXY_USE_LINEAR_COLORSPACE", "IMGPROXY_DISABLE_SHRINK_ON_LOAD",
-            "IMGPROXY_RETURN_ATTACHMENT", "IMGPROXY_ALWAYS_RASTERIZE_SVG",
-            "IMGPROXY_WATERMARK_PREPROCESS_URL", off: PeerValue.no,
+            "IMGPROXY_RETURN_ATTACHMENT", "IMGPROXY_ALWAYS_RASTERIZE_SVG", off: PeerValue.no,
             advice: "this setting is not supported: use ph:1 or att:1 in a preset named default")
+        + absent(
+            "IMGPROXY_WATERMARK_PREPROCESS_URL", "IMGPROXY_FALLBACK_IMAGE_PREPROCESS_URL",
+            off: PeerValue.no,
+            advice: "watermark_url and fallback_image_url must have complete URLs")
         + absent(
             "IMGPROXY_FALLBACK_IMAGE_DATA",
             advice: "save the image to a file, and pass it with --gateway-fallback")
@@ -211,6 +216,55 @@ extension PeerSetting {
             text.contains("%") ? nil : [PeerOption("user-agent", text)]
         }
     }
+
+    /// The former names of settings.
+    private static let imgproxyAliases: [PeerSetting] = [
+        count("IMGPROXY_CONCURRENCY", ["decode", "transform"]),
+        seconds("IMGPROXY_READ_TIMEOUT", .headerTimeout),
+        seconds("IMGPROXY_WRITE_TIMEOUT", .timeout),
+        offer("IMGPROXY_ENABLE_AVIF_DETECTION", "avif"),
+        offer("IMGPROXY_ENABLE_WEBP_DETECTION", "webp"),
+    ]
+
+    /// The settings of the paid edition without a part of their own above.
+    private static let imgproxyPaid: [PeerSetting] =
+        unneeded(
+            "IMGPROXY_LICENSE_KEY", "IMGPROXY_LICENSE_DEVELOPMENT_MODE",
+            "IMGPROXY_WATERMARKS_CACHE_SIZE", "IMGPROXY_FALLBACK_IMAGES_CACHE_SIZE",
+            "IMGPROXY_MAX_SVG_CHECK_BYTES", "IMGPROXY_FAIL_ON_DEPRECATION")
+        + absent(
+            "IMGPROXY_BEST_FORMAT_*", off: PeerValue.no,
+            advice:
+                "the best format is not searched for: formats are negotiated with clients, see "
+                + "--gateway-offer")
+        + absent(
+            "IMGPROXY_OBJECT_DETECTION_*", "IMGPROXY_CLASSIFICATION_*", "IMGPROXY_ML_*",
+            "IMGPROXY_SMART_CROP_*", off: PeerValue.no,
+            advice: "objects are not detected: g:sm keeps the most salient area")
+        + absent(
+            "IMGPROXY_ENABLE_VIDEO_THUMBNAILS", "IMGPROXY_VIDEO_THUMBNAIL_*",
+            "IMGPROXY_ENABLE_RAW_FORMATS", off: PeerValue.no,
+            advice: "videos and raw images are not decoded: use a decoder of your own, see "
+                + "Examples/ForeignWorkers.md")
+        + absent(
+            "IMGPROXY_UNSHARP_MASKING_*", off: ["none"],
+            advice: "unsharp masking is not supported: use sh:0.5 in a preset named default")
+        + absent(
+            "IMGPROXY_PDF_NO_BACKGROUND", "IMGPROXY_SVG_FIX_UNSUPPORTED", off: PeerValue.no,
+            advice: "this setting has no equivalent")
+        + absent(
+            "IMGPROXY_STRIP_METADATA_DPI", "IMGPROXY_COLOR_PROFILES_DIR",
+            advice:
+                "resolution and color profiles cannot be set: keep those of the source with sm:0 "
+                + "and scp:0 in a preset named default")
+        + absent(
+            "IMGPROXY_INFO_PRESETS", "IMGPROXY_INFO_PRESETS_PATH", "IMGPROXY_INFO_ONLY_PRESETS",
+            off: PeerValue.no, advice: "paths of info have no options and need no presets")
+        + absent(
+            "IMGPROXY_ENV_*",
+            advice:
+                "variables are only read from the environment: set them there, such as with "
+                + "env_file in a compose file")
 
     private static let imgproxyAbsent: [PeerSetting] =
         absent(

@@ -344,6 +344,11 @@ extension PeerSetting {
         PeerSetting(name, .fixed(values.union([""]), advice: advice))
     }
 
+    /// Settings that have no meaning for Imagebus; any value is accepted.
+    static func unneeded(_ names: String...) -> [PeerSetting] {
+        names.map { PeerSetting($0, expected: "a text") { _ in [] } }
+    }
+
     /// A feature that Imagebus lacks, so that only values that turn it off are accepted.
     static func absent(
         _ names: String..., off values: Set<String> = [], advice: String
