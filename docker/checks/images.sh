@@ -10,7 +10,7 @@ plain_megabytes=45 vips_megabytes=445 download_megabytes=46
 build_stage_inputs=(docker/Dockerfile .dockerignore Package.swift scripts/setup scripts/build)
 build_stage_digest=docker/build-stage.sha256
 
-image_targets=(client example gateway "${services[@]}" stacktools)
+image_targets=(client example gateway "${services[@]}" stack stacktools)
 
 build_images() {
     local start=$SECONDS target dockerfile=docker/Dockerfile context=.
@@ -123,4 +123,31 @@ check_images() {
         added=$((($(image_bytes "imagebus-$target") - base + 999999) / 1000000))
         verdict $((added > limit)) "image $target adds at most $limit MB" "$added MB"
     done
+    check_stack_image
+}
+
+# http_status ADDRESS:PORT PATH
+http_status() {
+    (
+        exec 3<>"/dev/tcp/${1%:*}/${1##*:}"
+        printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' "$2" >&3
+        read -r _ status _ <&3
+        echo "$status"
+    ) 2>/dev/null
+}
+
+is_ready() { [[ $(http_status "$1" /ready) == 200 ]]; }
+
+# One container with the variables of imgproxy, as in Proto/Migration/imgproxy.md.
+check_stack_image() {
+    local id place found status=0
+    id=$(docker run --detach --label "com.docker.compose.project=$project" --shm-size 256m \
+        --publish 127.0.0.1::8080 --env IMGPROXY_KEY=736563726574 --env IMGPROXY_SALT=68656C6C6F \
+        imagebus-stack)
+    place=$(docker port "$id" 8080/tcp)
+    wait_until "$healthy_seconds" is_ready "$place" || status=1
+    found=$(http_status "$place" /unsafe/plain/https://example.com/a.jpg) || status=1
+    [[ $found == 403 ]] || status=1
+    verdict "$status" "image stack runs with imgproxy's variables" "unsigned: $found"
+    docker rm --force "$id" >/dev/null
 }
