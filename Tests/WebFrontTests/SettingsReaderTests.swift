@@ -61,6 +61,9 @@ import Testing
         expectAllSet(
             ImgproxyGrammar.Settings(), try reader(own).imgproxy(), fixed: ["isForProperties"])
         #expect(try reader(own).imgproxy(for: .properties).isForProperties)
+        // An upload has no source, but its options may have URLs.
+        let uploads = try reader(own).imgproxy(for: .uploads)
+        #expect(uploads.sources.allowed == nil && uploads.optionSources.allowed != nil)
         #expect(throws: Never.self) { try reader(own).grammar() }
     }
 

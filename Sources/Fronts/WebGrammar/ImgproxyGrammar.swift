@@ -19,6 +19,9 @@ package struct ImgproxyGrammar: URLGrammar {
         package var separator = ":"
         /// The rules for source URLs.
         package var sources = SourceRules()
+        /// The rules for URLs in options, of which only schemes and allowed sources apply. They
+        /// differ from those of sources for uploads.
+        package var optionSources = SourceRules()
         /// The URL of the image used by `watermark`; `nil` if there is none.
         package var watermark: String?
         /// The opacity of that image if the option specifies 1, from 0 to 1.

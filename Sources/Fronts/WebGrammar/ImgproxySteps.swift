@@ -15,7 +15,7 @@ extension ImgproxyOptions {
         request.image.steps = try steps(settings)
         request.image.output = output()
         if isStill { request.framesMax = 1 }
-        request.fallback = try fallbackURL?.url(settings.sources)
+        request.fallback = try fallbackURL?.url(settings.optionSources)
         if request.image.output.format != nil || quality > 0 { request.formatQualities = [:] }
         return try request.checked()
     }
@@ -41,7 +41,7 @@ extension ImgproxyOptions {
         if let step = try extendStep() { steps.append(step) }
         if let step = paddingStep() { steps.append(step) }
         if let background { steps.append(.flatten(background)) }
-        let url = try watermarkURL?.watermark(settings.sources) ?? settings.watermark
+        let url = try watermarkURL?.watermark(settings.optionSources) ?? settings.watermark
         if let overlay = try watermark?.overlay(
             url: url, opacity: settings.watermarkOpacity, watermarkSize, ratio: shownRatio)
         {

@@ -213,7 +213,8 @@ import Testing
         let bound = try grammar {
             $0.sources.base = "https://img.example.org/"
             $0.sources.replacements = try SourceReplacement.list("https://h/=https://other/")
-            $0.sources.allowed = try SourcePattern.list("https://img.example.org/,https://h/m.png")
+            $0.optionSources = $0.sources
+            $0.optionSources.allowed = try SourcePattern.list("https://h/m.png")
         }
         let read = try bound.read("/_/wm:1/wmu:aHR0cHM6Ly9oL20ucG5n/plain/a.jpg")
         #expect(read.image.overlays.map(\.url) == ["https://h/m.png"])

@@ -139,6 +139,7 @@ extension SettingsReader {
         settings.signatureBytes = number(.signatureSize) ?? settings.signatureBytes
         settings.separator = values[.argumentsSeparator] ?? settings.separator
         settings.sources = try sources(for: use)
+        settings.optionSources = try sources(for: .images)
         settings.watermark = try values[.watermark].map(watermark)
         settings.watermarkOpacity =
             values[.watermarkOpacity].flatMap { PlainNumber.decimal($0) }
