@@ -102,9 +102,22 @@ extension RealProcesses {
             GoldenStep("o.png --contrast 50", "-function polynomial 3,-1", most: 2),
             GoldenStep("o.png --saturation -100", "-grayscale Rec601Luma"),
             GoldenStep("o.png --gamma 2", "-gamma 2"),
+            GoldenStep("a.png --color-matrix -1:0:0:1,0:-1:0:1,0:0:-1:1", "-channel RGB -negate"),
+            GoldenStep(
+                "o.png --color-matrix 0:1:0,0:0:1:-0.1,0.5:0.5:0",
+                "-color-matrix '0,1,0,0,0,0 0,0,1,0,0,-0.1 0.5,0.5,0,0,0,0 0,0,0,1,0,0 "
+                    + "0,0,0,0,1,0 0,0,0,0,0,1'"),
+            GoldenStep(
+                "o.png --modulate 0.8,1,30",
+                "-define modulate:colorspace=LCHab -modulate 80,100,116.6666667", mean: 1, most: 2),
+            GoldenStep(
+                "o.png --monochrome #B3B3B3",
+                "-colorspace Lab -channel GB -evaluate set 50% -channel RGB -colorspace sRGB",
+                mean: 1, most: 2),
             GoldenStep("o.png --blur 3", "-blur 0x3", most: 3),
             GoldenStep("a.png --blur 3", "-blur 0x3", most: 4),
             GoldenStep("o.png --sharpen 2", "-unsharp 0x2+1+0", mean: 1, most: 6),
+            GoldenStep("o.png --sharpen 2,0.5", "-unsharp 0x2+0.5+0", mean: 1, most: 6),
             // Without an alpha channel, `-scale` leaves that of PNG32 undefined.
             GoldenStep("o.png --pixelate 10", "-alpha set -scale 10% -scale 1000%"),
             GoldenStep("o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),

@@ -56,6 +56,9 @@ extension RealProcesses {
             StepCase("--rotate 30", "497x460", at: 2, 2, [0, 0, 0], alpha: 0),
             StepCase("--sepia --saturation 20", "400x300", at: 20, 20, []),
             StepCase("--invert --brightness 5 --contrast 5 --gamma 1.5", "400x300", at: 20, 20, []),
+            StepCase(
+                "--color-matrix 0:1:0,1:0:0,0:0:1:0.1 --modulate 1,1.5,90 "
+                    + "--monochrome #704214,0.5 --sharpen 1,0.5", "400x300", at: 20, 20, []),
             StepCase("--round 50,4,#000000", "400x300", at: 4, 150, [0, 0, 0], alpha: 255),
             StepCase("--format jpeg", "400x300", "jpeg", at: 380, 280, Images.yellow),
             StepCase("--format jpeg --quality 30", "400x300", "jpeg", at: 100, 200, Images.blue),

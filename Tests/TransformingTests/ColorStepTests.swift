@@ -25,6 +25,45 @@ import Vips
                 ]
             }
         ),
+        (.colorMatrix(.negative), { $0.map { 255 - $0 } }),
+        (
+            .colorMatrix(
+                ColorMatrix(
+                    red: .init(0.5, 0.25, 0, offset: 0.1), green: .init(0, 0, 1),
+                    blue: .init(2, 0, -1, offset: -0.2))),
+            { [0.5 * $0[0] + 0.25 * $0[1] + 25.5, $0[2], 2 * $0[0] - $0[2] - 51] }
+        ),
+        (
+            .colorMatrix(
+                .duotone(
+                    dark: Color(argb: 0xFF10_2030), light: Color(argb: 0xFFF0_E0D0),
+                    intensity: 0.75)),
+            { color in
+                let luma = light(color) / 255
+                return zip(color, zip([16.0, 32, 48], [240.0, 224, 208])).map { own, ends in
+                    own / 4 + (ends.0 + (ends.1 - ends.0) * luma) * 3 / 4
+                }
+            }
+        ),
+    ]
+
+    /// a* and b* of #804020, as ImageMagick computes them.
+    private static let brown = (a: 25.0, b: 31.4)
+
+    /// The expected result for L*, a* and b* of one pixel.
+    private static let labTones: [(TransformStep, @Sendable ([Double]) -> [Double])] = [
+        (.modulate(), { $0 }), (.modulate(lightness: 0.5), { [$0[0] / 2, $0[1], $0[2]] }),
+        (.modulate(lightness: 1.2, saturation: 0.5), { [$0[0] * 1.2, $0[1] / 2, $0[2] / 2] }),
+        (.modulate(saturation: 1.5), { [$0[0], $0[1] * 1.5, $0[2] * 1.5] }),
+        (.modulate(saturation: 0), { [$0[0], 0, 0] }),
+        (.modulate(hue: 90), { [$0[0], -$0[2], $0[1]] }),
+        (.modulate(hue: -180), { [$0[0], -$0[1], -$0[2]] }),
+        (.monochrome(Color(argb: 0xFF80_4020)), { [$0[0], brown.a, brown.b] }),
+        (
+            .monochrome(Color(argb: 0xFF80_4020), intensity: 0.25),
+            { [$0[0], $0[1] * 3 / 4 + brown.a / 4, $0[2] * 3 / 4 + brown.b / 4] }
+        ),
+        (.monochrome(Color(argb: 0xFFB3_B3B3)), { [$0[0], 0, 0] }),
     ]
 
     /// Inverted in linear light (IEC 61966-2-1).
@@ -45,6 +84,20 @@ import Vips
             let wanted = ScalarImage(source).map { formula(Array($0.prefix(3))) + [$0[3]] }
             let result = try transform(source, [step])
             #expect(ScalarImage(result).difference(from: wanted) <= 0.51, "\(step)")
+            #expect(result.header.hasAlpha == (bands.rawValue % 2 == 0), "\(step)")
+        }
+    }
+
+    /// libvips converts by tables, whose differences add up to less than two samples.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func tonesInLabAreThoseOfTheFormula(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(23, 17, bands)
+        for (step, formula) in Self.labTones {
+            let wanted = ScalarImage(source).map {
+                LabColor.samples(formula(LabColor.components(Array($0.prefix(3))))) + [$0[3]]
+            }
+            let result = try transform(source, [step])
+            #expect(ScalarImage(result).difference(from: wanted) <= 2, "\(step)")
             #expect(result.header.hasAlpha == (bands.rawValue % 2 == 0), "\(step)")
         }
     }
@@ -90,12 +143,15 @@ import Vips
     func whatIsSharpenedIsWhatABlurTakesAwayTwice(bands: PixelPlane.Bands) throws {
         let source = Source.noise(40, 30, bands)
         let (image, soft) = (ScalarImage(source), blurred(source, sigma: 1.5))
-        let wanted = ScalarImage(40, 30) { x, y in
-            let (pixel, blur) = (image.at(x, y), soft.at(x, y))
-            return (0..<3).map { 2 * pixel[$0] - blur[$0] } + [pixel[3]]
+        for amount in [1, 0.375, 0] {
+            let wanted = ScalarImage(40, 30) { x, y in
+                let (pixel, blur) = (image.at(x, y), soft.at(x, y))
+                return (0..<3).map { pixel[$0] + amount * (pixel[$0] - blur[$0]) } + [pixel[3]]
+            }
+            let step = TransformStep.sharpen(radius: 1.5, amount: amount)
+            let result = try ScalarImage(transform(source, [step]))
+            #expect(result.difference(from: wanted) <= 2)
         }
-        let result = try ScalarImage(transform(source, [.sharpen(radius: 1.5)]))
-        #expect(result.difference(from: wanted) <= 2)
     }
 
     /// In squares that extend beyond the edge, the edge is repeated.
@@ -153,5 +209,48 @@ import Vips
             output: OutputOptions(format: .jpeg))
         #expect(half.header.bands == 1)
         #expect(abs(half.pixel(10, 6)[0] - (60 + 61 + 25)) <= 3)
+    }
+}
+
+/// CIELAB (CIE 15, D65) of sRGB samples from 0 to 255 (IEC 61966-2-1).
+private enum LabColor {
+    private static let white = [0.9505, 1, 1.089]
+
+    private static func product(_ matrix: [[Double]], _ column: [Double]) -> [Double] {
+        matrix.map { row in zip(row, column).reduce(0) { $0 + $1.0 * $1.1 } }
+    }
+
+    /// L*, a* and b*.
+    static func components(_ samples: [Double]) -> [Double] {
+        let light = samples.map { sample in
+            let part = sample / 255
+            return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+        }
+        let matrix = [
+            [0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505],
+        ]
+        let roots = zip(product(matrix, light), white).map { value, white in
+            let part = value / white
+            return part > 0.008856 ? cbrt(part) : 7.787 * part + 16.0 / 116
+        }
+        return [
+            116 * roots[1] - 16, 500 * (roots[0] - roots[1]), 200 * (roots[1] - roots[2]),
+        ]
+    }
+
+    /// The samples, clipped.
+    static func samples(_ components: [Double]) -> [Double] {
+        let y = (components[0] + 16) / 116
+        let roots = [y + components[1] / 500, y, y - components[2] / 200]
+        let values = zip(roots, white).map { root, white in
+            white * (root > 0.206893 ? root * root * root : (root - 16.0 / 116) / 7.787)
+        }
+        let matrix = [
+            [3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570],
+        ]
+        return product(matrix, values).map { light in
+            let part = min(max(0, light), 1)
+            return 255 * (part <= 0.0031308 ? part * 12.92 : 1.055 * pow(part, 1 / 2.4) - 0.055)
+        }
     }
 }

@@ -70,7 +70,10 @@ import Testing
 
     @Test func aStepOfThisProtocolGoesAcrossByItsName() throws {
         let steps: [TransformStep] = [
-            .grayscale, .blur(radius: 0.1), .pad(PixelSize(width: 3, height: 4), .center, .white),
+            .grayscale, .blur(radius: 0.1), .sharpen(radius: 0.1, amount: 1e-3),
+            .modulate(saturation: 1 / 3), .monochrome(.white, intensity: 0.1),
+            .colorMatrix(.duotone(dark: Color(argb: 0xFF10_2030), light: .white, intensity: 0.7)),
+            .pad(PixelSize(width: 3, height: 4), .center, .white),
             .cropTo(RelativeSize(width: .percent(33.3), height: .pixels(2)), .attention),
         ]
         #expect(try read(steps) == steps)

@@ -11,6 +11,7 @@
 @_exported public import struct Model.CacheTypes
 @_exported public import enum Model.ChromaSubsampling
 @_exported public import struct Model.Color
+@_exported public import struct Model.ColorMatrix
 @_exported public import struct Model.ContentDigest
 @_exported public import struct Model.Corners
 @_exported public import struct Model.CustomStep

@@ -3,6 +3,7 @@
 
 @_exported public import enum Model.BlendMode
 @_exported public import struct Model.Color
+@_exported public import struct Model.ColorMatrix
 @_exported public import struct Model.Corners
 @_exported public import enum Model.ErrorCode
 @_exported public import enum Model.Gravity

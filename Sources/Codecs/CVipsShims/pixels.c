@@ -26,16 +26,41 @@ static int colors_of(VipsImage *in, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", count, NULL);
 }
 
-int cvips_mix(cvips_image in, const double *factors, int rows, cvips_image *out) {
+// Sums the bands of `in` by the matrix, as floating point, and adds the offsets.
+static int summed(VipsObject *owner, VipsImage *in, VipsImage *matrix, const double *offsets,
+                  VipsImage **out) {
+    VipsImage **made = (VipsImage **)vips_object_local_array(owner, 1);
+    double ones[3] = {1, 1, 1};
+    return vips_recomb(in, &made[0], matrix, NULL) ||
+           vips_linear(made[0], out, ones, offsets, matrix->Ysize, NULL);
+}
+
+static int summed_in_lab(VipsObject *owner, VipsImage *in, VipsImage *matrix,
+                         const double *offsets, VipsImage **out) {
+    VipsImage **made = (VipsImage **)vips_object_local_array(owner, 2);
+    return vips_colourspace(in, &made[0], VIPS_INTERPRETATION_LAB, NULL) ||
+           summed(owner, made[0], matrix, offsets, &made[1]) ||
+           vips_colourspace(made[1], out, VIPS_INTERPRETATION_sRGB, "source_space",
+                            VIPS_INTERPRETATION_LAB, NULL);
+}
+
+int cvips_mix(cvips_image in, const double *terms, int rows, int in_lab, cvips_image *out) {
     *out = NULL;
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 4);
     VipsInterpretation meaning = rows < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    double factors[9], offsets[3];
+    for (int row = 0; row < rows; row++) {
+        for (int band = 0; band < 3; band++) factors[3 * row + band] = terms[4 * row + band];
+        offsets[row] = terms[4 * row + 3];
+    }
     made[0] = vips_image_new_matrix_from_array(3, rows, factors, 3 * rows);
-    int result = !made[0] || colors_of(in, &made[1]) ||
-                 vips_recomb(made[1], &made[2], made[0], NULL) ||
-                 as_bytes(made[2], &made[3], meaning) ||
-                 with_alpha_of(VIPS_OBJECT(owner), in, made[3], meaning, out);
+    int result = !made[0] || colors_of(in, &made[1]);
+    if (!result)
+        result = in_lab ? summed_in_lab(VIPS_OBJECT(owner), made[1], made[0], offsets, &made[3])
+                        : summed(VIPS_OBJECT(owner), made[1], made[0], offsets, &made[2]) ||
+                              as_bytes(made[2], &made[3], meaning);
+    if (!result) result = with_alpha_of(VIPS_OBJECT(owner), in, made[3], meaning, out);
     g_object_unref(owner);
     return result ? -1 : 0;
 }
@@ -77,21 +102,23 @@ int cvips_blur(cvips_image in, double sigma, cvips_image *out) {
     return result ? -1 : 0;
 }
 
-int cvips_unsharp(cvips_image in, double sigma, cvips_image *out) {
+int cvips_unsharp(cvips_image in, double sigma, double amount, cvips_image *out) {
     *out = NULL;
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
-    // Twice the image minus its blurred colors, within the original alpha.
+    // The blurred colors are subtracted within the original alpha.
     int result = colors_of(in, &made[0]) || weighted(in, &made[1]) ||
                  vips_gaussblur(made[1], &made[2], sigma, "min_ampl", 0.01, "precision",
                                 VIPS_PRECISION_FLOAT, NULL) ||
                  unweighted(VIPS_OBJECT(owner), made[2], in->Type, &made[3]);
     if (!result) {
-        VipsImage **more = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 4);
-        result = colors_of(made[3], &more[0]) || vips_linear1(made[0], &more[1], 2, 0, NULL) ||
-                 vips_subtract(more[1], more[0], &more[2], NULL) ||
-                 as_bytes(more[2], &more[3], in->Type) ||
-                 with_alpha_of(VIPS_OBJECT(owner), in, more[3], in->Type, out);
+        VipsImage **more = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
+        result = colors_of(made[3], &more[0]) ||
+                 vips_linear1(made[0], &more[1], 1 + amount, 0, NULL) ||
+                 vips_linear1(more[0], &more[2], amount, 0, NULL) ||
+                 vips_subtract(more[1], more[2], &more[3], NULL) ||
+                 as_bytes(more[3], &more[4], in->Type) ||
+                 with_alpha_of(VIPS_OBJECT(owner), in, more[4], in->Type, out);
     }
     g_object_unref(owner);
     return result ? -1 : 0;

@@ -275,12 +275,18 @@ private final class ImageOwners {
 }
 
 extension VipsImage {
-    /// Applies a matrix to the sRGB components. Alpha is kept.
+    /// Applies a matrix to the colors. Alpha is kept.
     ///
-    /// - Parameter rows: three factors each; three rows for color, or one for gray.
-    public func mixed(_ rows: [[Double]]) throws(VipsError) -> VipsImage {
-        let factors = rows.flatMap(\.self)
-        return try derive("recomb") { cvips_mix($0, factors, CInt(rows.count), $1) }
+    /// - Parameters:
+    ///   - rows: three factors and an offset each; three rows for color, or one for gray.
+    ///   - isLab: whether they apply to CIELAB (D65) instead of sRGB samples from 0 to 255. This
+    ///     needs three rows.
+    public func mixed(_ rows: [[Double]], isLab: Bool = false) throws(VipsError) -> VipsImage {
+        precondition([1, 3].contains(rows.count) && rows.allSatisfy { $0.count == 4 })
+        let terms = rows.flatMap(\.self)
+        return try derive("recomb") {
+            cvips_mix($0, terms, CInt(rows.count), isLab ? 1 : 0, $1)
+        }
     }
 
     /// Maps each color sample through a table of 256 entries. Alpha is kept.
@@ -295,9 +301,9 @@ extension VipsImage {
         try derive("gaussblur") { cvips_blur($0, sigma, $1) }
     }
 
-    /// Applies an unsharp mask: twice the image minus a blurred copy.
-    public func sharpened(sigma: Double) throws(VipsError) -> VipsImage {
-        try derive("unsharp") { cvips_unsharp($0, sigma, $1) }
+    /// Applies an unsharp mask: adds `amount` times the difference from a blurred copy.
+    public func sharpened(sigma: Double, amount: Double) throws(VipsError) -> VipsImage {
+        try derive("unsharp") { cvips_unsharp($0, sigma, amount, $1) }
     }
 
     /// Pixelates into squares of one color, starting at the top left corner and repeating the edge

@@ -109,8 +109,19 @@ extension StepSyntax {
         "contrast": "adjust the contrast by -100 to 100 (repeatable)",
         "saturation": "adjust the saturation by -100 (gray) to 100 (repeatable)",
         "gamma": "gamma correction, 0.1 to 10; above 1 is lighter (repeatable)",
+        "color-matrix": """
+        mix colors: RED, GREEN, BLUE are each R:G:B[:OFFSET], the weights of red, green and blue \
+        and an offset, of which 1 is full (repeatable)
+        """,
+        "modulate": """
+        multiply lightness and saturation by 0 to 10000 (1), and rotate the hue by -360 to 360 \
+        degrees (0; repeatable)
+        """,
+        "monochrome": "shades of one color, with an intensity of 0 to 1 (1; repeatable)",
         "blur": "blur with a radius of up to 100 pixels (repeatable)",
-        "sharpen": "sharpen with a radius of up to 10 pixels (repeatable)",
+        "sharpen": """
+        sharpen with a radius of up to 10 pixels and an amount of 0 to 100 (1; repeatable)
+        """,
         "pixelate": "pixelate with squares of 2 to 1000 pixels (repeatable)",
         "vignette": "darken the corners by 0 to 100 (repeatable)",
         "round": """

@@ -120,9 +120,7 @@ enum ThumborFilter {
     /// of 1 plus the value in percent.
     private static func contrast(_ percent: Int) -> Double {
         let factor = Double(100 + percent) / 100
-        let slope = factor * factor
-        let contrast = slope < 1 ? (slope - 1) * 100 : 100 * (slope - 1) / (slope + 1)
-        return (contrast * 1_000).rounded() / 1_000
+        return (ContrastStep(slope: factor * factor).number * 1_000).rounded() / 1_000
     }
 
     // MARK: - Reading

@@ -48,7 +48,11 @@ extension ByteReader {
 
     /// A step that is identified by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
-        switch choice(14) {
+        switch choice(18) {
+        case 14: .colorMatrix(ColorMatrix(red: row(), green: row(), blue: row()))
+        case 15: .modulate(lightness: double(), saturation: double(), hue: double())
+        case 16: .monochrome(Color(argb: number()), intensity: double())
+        case 17: .sharpen(radius: double(), amount: double())
         case 9: .scaleDown(bytes: number())
         case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
         case 8: .tint(Color(argb: number()), pick(BlendMode.allCases) ?? .normal)
@@ -75,6 +79,10 @@ extension ByteReader {
         case 5: .flatten(Color(argb: number()))
         default: .grayscale
         }
+    }
+
+    private mutating func row() -> ColorMatrix.Row {
+        .init(double(), double(), double(), offset: double())
     }
 
     private mutating func ratio() -> AspectRatio {

@@ -157,7 +157,14 @@ import Testing
             [0, 0.000001, 1, 1.000001, 10, 100].flatMap {
                 [.blur(radius: $0), .sharpen(radius: $0), .round(radius: $0)]
             }
-            + [0.000001, 0.5, 0.500001].map { .vignette($0) }
+            + [0.000001, 0.5, 0.500001].flatMap {
+                [
+                    .vignette($0), .sharpen(radius: 1, amount: $0), .modulate(lightness: $0),
+                    .modulate(saturation: $0), .modulate(hue: $0),
+                    .monochrome(.white, intensity: $0),
+                    .colorMatrix(.duotone(dark: .white, light: .white, intensity: $0)),
+                ]
+            }
             + colors.flatMap { color in
                 [
                     .tint(color), .tint(color, .multiply), .flatten(color),

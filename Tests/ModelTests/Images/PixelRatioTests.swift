@@ -24,7 +24,7 @@ import Testing
             .cropTo(.init(width: .pixels(9), height: .percent(50)), .center),
             .pad(size(40, 41), .center, .white), .round(radius: 2.5, border: 1, .white),
             .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .mirror), .blur(radius: 3),
-            .sharpen(radius: 1), .pixelate(3),
+            .sharpen(radius: 1, amount: 3), .pixelate(3),
             .overlay(Overlay(url: "http://h/m", x: -3, y: 5, opacity: 0.5)),
             .overlay(
                 Overlay(
@@ -39,7 +39,7 @@ import Testing
                 .cropTo(.init(width: .pixels(18), height: .percent(50)), .center),
                 .pad(size(80, 82), .center, .white), .round(radius: 5, border: 2, .white),
                 .extend(Margins(left: 2, top: 4, right: 6, bottom: 8), .mirror),
-                .blur(radius: 6), .sharpen(radius: 2), .pixelate(6),
+                .blur(radius: 6), .sharpen(radius: 2, amount: 3), .pixelate(6),
                 .overlay(Overlay(url: "http://h/m", x: -6, y: 10, opacity: 0.5)),
                 .overlay(
                     Overlay(

@@ -20,8 +20,9 @@ import Testing
             .moved(x: 1, y: 0.5, by: GravityOffset(x: .pixels(-3), y: .percent(2.5))), .white),
         .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .mirror), .flatten(.white),
         .grayscale, .sepia, .invert, .brightness(20), .contrast(20), .saturation(20), .gamma(2),
+        .colorMatrix(.negative), .modulate(saturation: 1.5, hue: 90), .monochrome(.white),
         .blur(radius: 5),
-        .sharpen(radius: 1), .pixelate(10), .vignette(50),
+        .sharpen(radius: 1, amount: 0.5), .pixelate(10), .vignette(50),
         .round(radius: 5, .topLeft, border: 2, .white), .tint(.white, .multiply),
         .overlay(Overlay(url: "http://h/m.png")), .custom(CustomStep("acme.denoise")),
     ]
@@ -42,7 +43,7 @@ import Testing
                 .box(Self.box, .fit), .everything, .transposition, .nothing, .everything,
                 .area(1_000), .everything, .everything, .everything, .everything, .everything,
                 .everything, .nothing, .nothing,
-            ] + [StepDemand](repeating: .everything, count: 14))
+            ] + [StepDemand](repeating: .everything, count: 17))
     }
 
     @Test func nothingIsMadeOfWhatHasNoSize() {
@@ -100,6 +101,22 @@ import Testing
             ("flatten", "#010203", .flatten(Color(argb: 0xFF01_0203))),
             ("grayscale", "", .grayscale), ("sepia", "", .sepia), ("invert", "", .invert),
             ("brightness", "-12.5", .brightness(-12.5)), ("gamma", "2.2", .gamma(2.2)),
+            (
+                "color-matrix", "1:0:0,0:0.5:1e-1:-0.25,-1:0:0:1",
+                .colorMatrix(
+                    ColorMatrix(
+                        red: .init(1, 0, 0), green: .init(0, 0.5, 0.1, offset: -0.25),
+                        blue: .init(-1, 0, 0, offset: 1)))
+            ),
+            ("modulate", "0.5", .modulate(lightness: 0.5)),
+            ("modulate", "1,10000,-90", .modulate(saturation: 10_000, hue: -90)),
+            ("monochrome", "#704214", .monochrome(Color(argb: 0xFF70_4214))),
+            (
+                "monochrome", "#704214,0.8",
+                .monochrome(Color(argb: 0xFF70_4214), intensity: 0.8)
+            ),
+            ("sharpen", "2", .sharpen(radius: 2)),
+            ("sharpen", "2,0.5", .sharpen(radius: 2, amount: 0.5)),
             ("blur", "5", .blur(radius: 5)), ("pixelate", "10", .pixelate(10)),
             ("round", "20", .round(radius: 20)),
             ("round", "0,1,#ffffff", .round(radius: 0, border: 1, .white)),
@@ -128,6 +145,12 @@ import Testing
         ("pad", "40x30,#12345"), ("pad", "40x30,"), ("flatten", ""), ("flatten", "#80000000"),
         ("grayscale", "1"), ("contrast", "101"), ("gamma", "0"), ("blur", "101"), ("blur", "nan"),
         ("pixelate", "1"), ("pixelate", "2.5"), ("vignette", "-1"), ("sharpen", "11"),
+        ("sharpen", "1,101"), ("sharpen", "1,1,1"), ("color-matrix", "1:0:0,0:1:0"),
+        ("color-matrix", "1:0,0:1:0,0:0:1"), ("color-matrix", "1:0:0:0:0,0:1:0,0:0:1"),
+        ("color-matrix", "1:0:x,0:1:0,0:0:1"), ("color-matrix", "1:0:,0:1:0,0:0:1"),
+        ("color-matrix", "1001:0:0,0:1:0,0:0:1"), ("modulate", ""), ("modulate", "-1"),
+        ("modulate", "1,10001"), ("modulate", "1,1,361"), ("monochrome", "0.5"),
+        ("monochrome", "#80704214"), ("monochrome", "#704214,2"),
         ("round", ""), ("round", "-1"), ("round", "32768"), ("round", "5,tl+tl"), ("round", "5,"),
         ("round", "5,1,tl"), ("round", "5,tl,40000"), ("tint", ""), ("tint", "red"),
         ("tint", "#010203,darker"), ("tint", "multiply"),
@@ -141,6 +164,21 @@ import Testing
         arguments: [
             (.blur(radius: 101), "blur: radius must be a number from 0 to 100"),
             (.gamma(.nan), "gamma: exponent must be a number from 0.1 to 10"),
+            (
+                .colorMatrix(
+                    ColorMatrix(red: .init(.nan, 0, 0), green: .init(0, 1, 0), blue: .init(0, 0, 1))
+                ),
+                "color-matrix: red must be RED:GREEN:BLUE[:OFFSET], numbers from -1000 to 1000"
+            ),
+            (
+                .modulate(hue: 400), "modulate: hue must be a number from -360 to 360"
+            ),
+            (
+                .monochrome(.clear), "monochrome: colour must be an opaque color, #RRGGBB"
+            ),
+            (
+                .sharpen(radius: 1, amount: -1), "sharpen: amount must be a number from 0 to 100"
+            ),
             (.pixelate(1), "pixelate: side must be an integer from 2 to 1000"),
             (.flatten(.clear), "flatten: colour must be an opaque color, #RRGGBB"),
             (
@@ -218,6 +256,21 @@ import Testing
         let margins = Margins(left: 1, top: 2, right: 3, bottom: 4)
         let size = TransformStep.extend(margins, .copy).size(after: Self.box)
         #expect(size == PixelSize(width: 44, height: 36))
+    }
+
+    /// By the weights of BT.601. Half of each pixel stays; the other half is red to white.
+    @Test func aDuotoneIsAMatrix() {
+        let red = Color(argb: 0xFFFF_0000)
+        let numbers = ColorMatrix.duotone(dark: red, light: .white, intensity: 0.5)
+        #expect(numbers.red == .init(0.5, 0, 0, offset: 0.5))
+        #expect(numbers.green == .init(0.5 * 0.299, 0.5 + 0.5 * 0.587, 0.5 * 0.114))
+        #expect(numbers.blue == .init(0.5 * 0.299, 0.5 * 0.587, 0.5 + 0.5 * 0.114))
+    }
+
+    /// 0.5 is half the contrast, 3 the contrast of 50.
+    @Test func aSlopeIsAContrast() {
+        let slopes = [(0.0, -100.0), (0.5, -50), (1, 0), (1.5, 20), (3, 50)]
+        for (slope, contrast) in slopes { #expect(ContrastStep(slope: slope).number == contrast) }
     }
 
     @Test func onlyATrimLooksForItsSize() {

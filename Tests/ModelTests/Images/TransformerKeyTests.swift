@@ -105,6 +105,22 @@ import Testing
             ),
             (.pixelate(10), "ImagebusPixelateTransformer(10.000000)"),
             (.gamma(2.2), "ImagebusGammaTransformer(2.200000)"),
+            (.sharpen(radius: 2), "ImagebusSharpenTransformer(2.000000)"),
+            (.sharpen(radius: 2, amount: 0.5), "ImagebusSharpenTransformer(2.000000,0.500000)"),
+            (
+                .colorMatrix(.negative),
+                "ImagebusColorMatrixTransformer({-1.000000,0.000000,0.000000,1.000000},"
+                    + "{0.000000,-1.000000,0.000000,1.000000},"
+                    + "{0.000000,0.000000,-1.000000,1.000000})"
+            ),
+            (
+                .modulate(saturation: 1.5, hue: -90),
+                "ImagebusModulateTransformer(1.000000,1.500000,-90.000000)"
+            ),
+            (
+                .monochrome(.white, intensity: 0.5),
+                "ImagebusMonochromeTransformer(#ffffffff,0.500000)"
+            ),
             (.grayscale, "ImagebusGrayscaleTransformer()"),
             (
                 .round(radius: 50, border: 1, Color(argb: 0xFF00_0000)),

@@ -171,13 +171,14 @@ int cvips_overlay(cvips_image in, cvips_image over, int left, int top, double op
                   cvips_image *out);
 
 // pixels.c: 8-bit samples. Alpha is kept, or weights the colors when pixels are combined.
-// Outputs 3 colors, or with 1 row gray, each as a sum of the 3 colors of `in`: 3 factors per row.
-int cvips_mix(cvips_image in, const double *factors, int rows, cvips_image *out);
+// Outputs 3 colors, or with 1 row gray, each as a sum of the 3 colors of `in`: 3 factors and an
+// offset per row. With `in_lab`, the 3 rows are those of CIELAB (D65).
+int cvips_mix(cvips_image in, const double *terms, int rows, int in_lab, cvips_image *out);
 // Maps each color sample through a table of 256 entries.
 int cvips_map(cvips_image in, const uint8_t *curve, cvips_image *out);
 int cvips_blur(cvips_image in, double sigma, cvips_image *out);
-// Twice the image minus a blurred copy.
-int cvips_unsharp(cvips_image in, double sigma, cvips_image *out);
+// The image plus `amount` times its difference from a blurred copy.
+int cvips_unsharp(cvips_image in, double sigma, double amount, cvips_image *out);
 // Squares of one color, starting at the top left corner.
 int cvips_pixelate(cvips_image in, int side, cvips_image *out);
 // Rotates counterclockwise about the center onto a transparent canvas. `in` must have alpha.

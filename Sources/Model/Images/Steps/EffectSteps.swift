@@ -98,6 +98,11 @@ package struct ContrastStep: NumberStep {
     ) { .contrast($0) }
 
     package init(_ number: Double) { self.number = number }
+
+    /// Creates the step whose tones have this slope, at least 0; 1 has no effect.
+    package init(slope: Double) {
+        number = slope < 1 ? (slope - 1) * 100 : 100 * (slope - 1) / (slope + 1)
+    }
 }
 
 /// Changes the color saturation.
@@ -140,17 +145,32 @@ package struct BlurStep: NumberStep {
 }
 
 /// Applies an unsharp mask. A radius below 0.33 has no effect.
-package struct SharpenStep: NumberStep {
-    package var number: Double
+package struct SharpenStep: ValuedStep {
+    package var radius: Double
+    package var amount: Double
 
-    package static let traits = NumberTraits<Self>(
-        "sharpen", "radius", in: 0...10, key: "ImagebusSharpenTransformer",
-        expected: "a radius from 0 to 10, such as 1"
-    ) { .sharpen(radius: $0) }
+    package var key: String {
+        let amount = amount == 1 ? "" : ",\(decimalText(amount))"
+        return "ImagebusSharpenTransformer(\(decimalText(radius))\(amount))"
+    }
 
-    package init(_ number: Double) { self.number = number }
+    package func scaled(by ratio: Double) -> TransformStep? {
+        .sharpen(radius: radius * ratio, amount: amount)
+    }
 
-    package func scaled(by ratio: Double) -> TransformStep? { .sharpen(radius: number * ratio) }
+    package static let values: [StepValue<Self>] = [
+        .number("radius", \.radius, in: 0...10),
+        .number("amount", \.amount, in: 0...100, isOptional: true),
+    ]
+
+    package static let blank = SharpenStep(radius: 1, amount: 1)
+
+    package var step: TransformStep { .sharpen(radius: radius, amount: amount) }
+
+    package static let syntax = StepSyntax(
+        "sharpen", value: "RADIUS[,AMOUNT]",
+        expected: "a radius from 0 to 10, such as 1, and an amount from 0 to 100, such as 1,0.5",
+        parse)
 }
 
 /// Pixelates into uniform squares.

@@ -125,6 +125,15 @@ extension StepValue {
             isOptional: false, { AspectRatio($0) }, \.description, isPermitted: \.isPermitted)
     }
 
+    /// A row of a color matrix.
+    static func row(
+        _ name: String, _ path: any WritableKeyPath<Step, ColorMatrix.Row> & Sendable
+    ) -> StepValue {
+        StepValue(
+            name, path, expected: ColorMatrix.Row.expected, isOptional: false,
+            { ColorMatrix.Row($0) }, \.description, isPermitted: \.isPermitted)
+    }
+
     static func mode(_ path: any WritableKeyPath<Step, BlendMode> & Sendable) -> StepValue {
         StepValue(
             "mode", path, expected: "one of \(BlendMode.expected)", isOptional: true,

@@ -52,10 +52,19 @@ public enum TransformStep: Hashable, Sendable {
     case saturation(Double)
     /// Apply a gamma correction with the exponent 1/x; above 1 is lighter.
     case gamma(Double)
+    /// Mix red, green and blue by a matrix.
+    case colorMatrix(ColorMatrix)
+    /// Multiply lightness and chroma by factors up to 10,000, and rotate the hue by degrees up to
+    /// 360, in CIE LCh.
+    case modulate(lightness: Double = 1, saturation: Double = 1, hue: Double = 0)
+    /// Keep the lightness, and replace the colors by that of an opaque color, with an intensity
+    /// from 0 to 1.
+    case monochrome(Color, intensity: Double = 1)
     /// Apply a Gaussian blur with that standard deviation in pixels, 0 to 100.
     case blur(radius: Double)
-    /// Sharpen by an unsharp mask of that radius, 0 to 10.
-    case sharpen(radius: Double)
+    /// Sharpen by an unsharp mask of that radius, 0 to 10: add the difference from a blurred
+    /// copy, multiplied by an amount from 0 to 100.
+    case sharpen(radius: Double, amount: Double = 1)
     /// Pixelate into uniform squares of that side.
     case pixelate(Int)
     /// Darken the corners by a percentage.
@@ -117,8 +126,13 @@ public enum TransformStep: Hashable, Sendable {
         case .contrast(let amount): ContrastStep(amount)
         case .saturation(let amount): SaturationStep(amount)
         case .gamma(let exponent): GammaStep(exponent)
+        case .colorMatrix(let matrix): ColorMatrixStep(matrix: matrix)
+        case .modulate(let lightness, let saturation, let hue):
+            ModulateStep(lightness: lightness, saturation: saturation, hue: hue)
+        case .monochrome(let color, let intensity):
+            MonochromeStep(color: color, intensity: intensity)
         case .blur(let radius): BlurStep(radius)
-        case .sharpen(let radius): SharpenStep(radius)
+        case .sharpen(let radius, let amount): SharpenStep(radius: radius, amount: amount)
         case .pixelate(let side): PixelateStep(side)
         case .vignette(let amount): VignetteStep(amount)
         case .round(let radius, let corners, let border, let color):
@@ -140,6 +154,7 @@ public enum TransformStep: Hashable, Sendable {
         PadStep.self, PadRatioStep.self, ExtendStep.self, FlattenStep.self, GrayscaleStep.self,
         SepiaStep.self, InvertStep.self,
         BrightnessStep.self, ContrastStep.self, SaturationStep.self, GammaStep.self,
+        ColorMatrixStep.self, ModulateStep.self, MonochromeStep.self,
         BlurStep.self, SharpenStep.self, PixelateStep.self, VignetteStep.self, RoundStep.self,
         TintStep.self,
     ]

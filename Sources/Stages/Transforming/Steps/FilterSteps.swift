@@ -6,7 +6,7 @@ import Vips
 extension GrayscaleStep: PixelStep, ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.bands > 2 else { return current }
-        return current.recolored(try current.image.mixed([ColorMatrix.light]))
+        return current.recolored(try current.image.mixed([ColorMatrix.luma.terms]))
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {
@@ -15,34 +15,75 @@ extension GrayscaleStep: PixelStep, ImageStep {
     }
 }
 
-/// The weights of red, green and blue in each output color.
-struct ColorMatrix {
-    /// The weights of red, green and blue in luma (BT.601), as in the first plane of a JPEG.
-    static let light = [0.299, 0.587, 0.114]
+extension ColorMatrix.Row {
+    /// The row for samples from 0 to 255.
+    fileprivate var terms: [Double] { [red, green, blue, offset * 255] }
+}
 
-    let rows: [[Double]]
-
+extension ColorMatrix {
     fileprivate func step(_ name: String) -> any ImageStep {
-        WholeImage(name: name) { try $0.colored().mixed(rows) }
+        WholeImage(name: name) { try $0.colored().mixed([red.terms, green.terms, blue.terms]) }
     }
+}
+
+extension ColorMatrixStep: PixelStep {
+    var imageSteps: [any ImageStep] { [matrix.step(name)] }
 }
 
 /// Defined as the CSS filter.
 extension SepiaStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let rows = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
-        return [ColorMatrix(rows: rows).step(name)]
+        let matrix = ColorMatrix(
+            red: .init(0.393, 0.769, 0.189), green: .init(0.349, 0.686, 0.168),
+            blue: .init(0.272, 0.534, 0.131))
+        return [matrix.step(name)]
     }
 }
 
 /// Interpolates or extrapolates between the gray image of the same luma and the image.
 extension SaturationStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        let share = 1 + number / 100
-        let rows = (0..<3).map { row in
-            (0..<3).map { (1 - share) * ColorMatrix.light[$0] + (row == $0 ? share : 0) }
-        }
-        return [ColorMatrix(rows: rows).step(name)]
+        let gray = ColorMatrix.duotone(
+            dark: Color(argb: 0xFF00_0000), light: .white, intensity: -number / 100)
+        return [gray.step(name)]
+    }
+}
+
+/// In CIELAB, where a saturation is a factor of a* and b*, and a hue an angle between them.
+extension ModulateStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        let angle = hue * .pi / 180
+        let (along, across) = (saturation * cos(angle), saturation * sin(angle))
+        let rows = [[lightness, 0, 0, 0], [0, along, -across, 0], [0, across, along, 0]]
+        return [WholeImage(name: name) { try $0.colored().mixed(rows, isLab: true) }]
+    }
+}
+
+/// Keeps L* in CIELAB, and moves a* and b* to those of the color.
+extension MonochromeStep: PixelStep {
+    var imageSteps: [any ImageStep] {
+        let (a, b) = Self.chroma(of: color)
+        let rest = 1 - intensity
+        let rows = [[1, 0, 0, 0], [0, rest, 0, intensity * a], [0, 0, rest, intensity * b]]
+        return [WholeImage(name: name) { try $0.colored().mixed(rows, isLab: true) }]
+    }
+
+    /// Returns a* and b* of an sRGB color (IEC 61966-2-1, CIE 15, D65).
+    private static func chroma(of color: Color) -> (a: Double, b: Double) {
+        let (red, green, blue) = (light(color.red), light(color.green), light(color.blue))
+        let x = root((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505)
+        let y = root(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+        let z = root((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.0890)
+        return (500 * (x - y), 200 * (y - z))
+    }
+
+    private static func light(_ sample: UInt8) -> Double {
+        InvertStep.light(Double(sample) / 255)
+    }
+
+    /// The function f of CIE 15.
+    private static func root(_ light: Double) -> Double {
+        light > 216 / 24_389 ? cbrt(light) : (24_389 / 27 * light + 16) / 116
     }
 }
 
@@ -69,7 +110,7 @@ extension InvertStep: PixelStep {
         [ToneCurve { Self.sample(1 - Self.light($0)) }.step(name)]
     }
 
-    private static func light(_ sample: Double) -> Double {
+    fileprivate static func light(_ sample: Double) -> Double {
         sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4)
     }
 
@@ -187,8 +228,8 @@ extension BlurStep: PixelStep {
 
 extension SharpenStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        guard number >= GaussianMask.leastSigma else { return [] }
-        return [WholeImage(name: name) { try $0.sharpened(sigma: number) }]
+        guard radius >= GaussianMask.leastSigma else { return [] }
+        return [WholeImage(name: name) { try $0.sharpened(sigma: radius, amount: amount) }]
     }
 }
 

@@ -546,6 +546,7 @@ struct  Imagebus__V1__Overlay
  * to 10000%, and one side may be 0 (open). ratio is W:H, integers from 1 to 32,767. enlarge is
  * enlarge or no-enlarge. A color is #RRGGBB or #AARRGGBB. fill is a color, copy, repeat or mirror.
  * corners is all, or some of tl, tr, bl, br joined by +. equal is horizontal, vertical or both.
+ * red, green and blue are R:G:B or R:G:B:OFFSET, numbers from -1000 to 1000.
  * gravity is center, north, northeast and so on. A suffix :X:Y, as in north:5:-10%, moves that
  * place inwards (the center to the right and down) by pixels or percent of image or canvas, no
  * further than its edge. Or it is fp:X:Y, in fractions of the sides, or px:X:Y, in pixels. For
