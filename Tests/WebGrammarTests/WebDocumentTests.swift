@@ -65,7 +65,7 @@ import Testing
     @Test func whatIsNotSupportedIsRefusedByName() throws {
         let imgproxys = WebDocument.names(of: 2, behind: "Not supported")
             .subtracting(["enc/", "-/"])
-        #expect(imgproxys.count == 43 && imgproxys.isSubset(of: ImgproxyOption.absent))
+        #expect(imgproxys.count == 35 && imgproxys.isSubset(of: ImgproxyOption.absent))
         for name in ImgproxyOption.absent {
             let refusal = try imgproxy().refusal("/_/\(name):1/plain/https://h/a")
             #expect(refusal.status == 501 && refusal.option == name)

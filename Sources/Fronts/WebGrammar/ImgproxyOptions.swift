@@ -36,9 +36,12 @@ struct ImgproxyOptions: Sendable {
     var flipsAcross = false
     var flipsDown = false
     var background: Color?
+    var colors = ImgproxyColors()
     var blur = 0.0
     var sharpen = 0.0
     var pixelate = 0
+    var unsharp: TransformStep?
+    var colorize: TransformStep?
     var watermark: ImgproxyWatermark?
     var watermarkURL: ImgproxyURL?
     var watermarkSize = PixelSize(width: 0, height: 0)
@@ -95,6 +98,28 @@ extension ImgproxyOptions {
         height = try arguments.whole(1, in: 0...RequestSides.most) ?? height
         enlarges = try arguments.flag(2) ?? enlarges
         if arguments[3] != nil { extend = try ImgproxyExtend(arguments.dropFirst(3)) }
+    }
+
+    /// Parses `MODE:WEIGHT:DIVIDER`.
+    ///
+    /// imgproxy's defaults are those of the common mask of 3 × 3 pixels with 32 in the middle and
+    /// -1 around it, divided by 24. In general, that is the image plus `9 * weight / divider` times
+    /// its difference from the mean of the nine pixels. Their variance is 2/3, so the radius of the
+    /// Gaussian is the root of it.
+    mutating func applyUnsharp(_ arguments: OptionArguments) throws(GrammarError) {
+        let range = 0.001...1_000.0
+        let weight = try arguments.decimal(1, in: range) ?? 1
+        let divider = try arguments.decimal(2, in: range) ?? 24
+        switch arguments[0] {
+        case "none": unsharp = nil
+        case "always":
+            unsharp = .sharpen(radius: (2.0 / 3).squareRoot(), amount: 9 * weight / divider)
+        case nil, "auto":
+            throw arguments.notOffered("the mode auto is not supported: use always or none")
+        case .some(let mode):
+            throw arguments.malformed(
+                "\(arguments.shown(mode)) is not a mode: use always or none")
+        }
     }
 
     mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
@@ -207,6 +232,11 @@ enum ImgproxyOption {
         },
     ]
 
+    private static let black = Color(argb: 0xFF00_0000)
+
+    /// The range of factors that imgproxy documents as positive numbers.
+    private static let factors = 0.0...100
+
     private static let looks: [Option] = [
         // Three numbers, hexadecimal digits, or nothing.
         Option("background", "bg") { options, arguments throws(GrammarError) in
@@ -217,9 +247,47 @@ enum ImgproxyOption {
             }
             options.background = try arguments.color(rgbFrom: 0)
         },
+        // `BRIGHTNESS:CONTRAST:SATURATION`.
+        Option("adjust", "a", most: 3) { options, arguments throws(GrammarError) in
+            options.colors.brightness = try arguments.whole(0, in: -255...255) ?? 0
+            options.colors.contrast = try arguments.decimal(1, in: factors) ?? 1
+            options.colors.saturation = try arguments.decimal(2, in: factors) ?? 1
+        },
+        .whole("brightness", "br", in: -255...255) { $0.colors.brightness = $1 },
+        .decimal("contrast", "co", in: factors) { $0.colors.contrast = $1 },
+        .decimal("saturation", "sa", in: factors) { $0.colors.saturation = $1 },
+        // `INTENSITY:COLOR`.
+        Option("monochrome", "mc", most: 2) { options, arguments throws(GrammarError) in
+            let intensity = try arguments.needed(arguments.decimal(0, in: 0...1))
+            let color = try arguments.color(1) ?? Color(argb: 0xFFB3_B3B3)
+            options.colors.monochrome =
+                intensity > 0 ? .monochrome(color, intensity: intensity) : nil
+        },
+        // `INTENSITY:COLOR1:COLOR2`.
+        Option("duotone", "dt", most: 3) { options, arguments throws(GrammarError) in
+            let intensity = try arguments.needed(arguments.decimal(0, in: 0...1))
+            let (dark, light) = (try arguments.color(1), try arguments.color(2))
+            let matrix = ColorMatrix.duotone(
+                dark: dark ?? black, light: light ?? .white, intensity: intensity)
+            options.colors.duotone = intensity > 0 ? .colorMatrix(matrix) : nil
+        },
         .decimal("blur", "bl", in: 0...100) { $0.blur = $1 },
         .decimal("sharpen", "sh", in: 0...10) { $0.sharpen = $1 },
         .whole("pixelate", "pix", in: 0...1_000) { $0.pixelate = $1 },
+        // `MODE:WEIGHT:DIVIDER`.
+        Option("unsharp_masking", "ush", most: 3) { options, arguments throws(GrammarError) in
+            try options.applyUnsharp(arguments)
+        },
+        // `OPACITY:COLOR:KEEP_ALPHA`.
+        Option("colorize", "col", most: 3) { options, arguments throws(GrammarError) in
+            let opacity = try arguments.needed(arguments.decimal(0, in: 0...1))
+            let color = try arguments.color(1) ?? black
+            let keepsAlpha = try arguments.flag(2) ?? false
+            let alpha = UInt32((opacity * 255).rounded()) << 24
+            let overlay = Color(argb: alpha | color.argb & 0xFF_FFFF)
+            options.colorize =
+                opacity > 0 ? .tint(overlay, keepsAlpha ? .sourceAtop : .normal) : nil
+        },
         Option("watermark", "wm", most: 5) { options, arguments throws(GrammarError) in
             options.watermark = try ImgproxyWatermark(arguments)
         },
@@ -300,12 +368,11 @@ enum ImgproxyOption {
     /// imgproxy options that are not supported, including some of its commercial version.
     static let absent: Set<String> = [
         "resizing_algorithm", "ra", "objects_position", "obj_pos", "op", "crop_aspect_ratio",
-        "crop_ar", "car", "background_alpha", "bga", "adjust", "a", "brightness", "br", "contrast",
-        "co", "saturation", "sa", "monochrome", "mc", "duotone", "dt", "unsharp_masking", "ush",
-        "blur_areas", "ba", "progressive_blur", "pbl", "blur_detections", "bd", "draw_detections",
-        "dd", "crop_objects", "colorize", "col", "gradient", "gr", "watermark_text", "wmt",
-        "watermark_rotate", "wm_rot", "wmr", "watermark_shadow", "wmsh", "style", "st", "dpi",
-        "color_profile", "cp", "icc", "enforce_thumbnail", "eth", "autoquality", "aq",
+        "crop_ar", "car", "background_alpha", "bga", "blur_areas", "ba", "progressive_blur", "pbl",
+        "blur_detections", "bd", "draw_detections", "dd", "crop_objects", "gradient", "gr",
+        "watermark_text", "wmt", "watermark_rotate", "wm_rot", "wmr", "watermark_shadow", "wmsh",
+        "style", "st", "dpi", "color_profile", "cp", "icc", "enforce_thumbnail", "eth",
+        "autoquality", "aq",
         "jpeg_options", "jpgo", "png_options", "pngo", "webp_options", "webpo", "avif_options",
         "avifo", "page", "pg", "pages", "pgs", "video_thumbnail_second", "vts",
         "video_thumbnail_keyframes", "vtk", "video_thumbnail_tile", "vtt",

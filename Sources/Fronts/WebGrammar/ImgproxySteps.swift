@@ -21,9 +21,9 @@ extension ImgproxyOptions {
     }
 
     /// Returns the steps in imgproxy's order, regardless of that of the options: trim, rotate,
-    /// flip, crop, scale, cut to the size, blur, sharpen, pixelate, extend, pad, background color,
-    /// watermark. imgproxy crops before it rotates, but interprets the crop as if it had already
-    /// rotated.
+    /// flip, crop, scale, cut to the size, colors, blur, sharpen, pixelate, unsharp masking,
+    /// extend, pad, background color, colorize, watermark. imgproxy crops before it rotates, but
+    /// interprets the crop as if it had already rotated.
     private func steps(
         _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) -> [TransformStep] {
@@ -35,12 +35,15 @@ extension ImgproxyOptions {
         }
         if let step = cropStep() { steps.append(step) }
         steps += try sizeSteps()
+        steps += colors.steps
         if blur > 0 { steps.append(.blur(radius: blur)) }
         if sharpen > 0 { steps.append(.sharpen(radius: sharpen)) }
         if pixelate > 1 { steps.append(.pixelate(pixelate)) }
+        if let unsharp { steps.append(unsharp) }
         if let step = try extendStep() { steps.append(step) }
         if let step = paddingStep() { steps.append(step) }
         if let background { steps.append(.flatten(background)) }
+        if let colorize { steps.append(colorize) }
         let url = try watermarkURL?.watermark(settings.optionSources) ?? settings.watermark
         if let overlay = try watermark?.overlay(
             url: url, opacity: settings.watermarkOpacity, watermarkSize, ratio: shownRatio)
@@ -296,6 +299,26 @@ struct ImgproxyGravity: Hashable, Sendable {
         return abs(value) < 1
             ? .percent(value * 100)
             : .pixels(Int(min(max(-most, value * ratio), most).rounded(.toNearestOrEven)))
+    }
+}
+
+/// The adjustments of colors, which imgproxy documents without formulas.
+struct ImgproxyColors: Sendable {
+    /// Added to each sample, -255 to 255.
+    var brightness = 0
+    /// The slope of the tones.
+    var contrast = 1.0
+    var saturation = 1.0
+    var monochrome: TransformStep?
+    var duotone: TransformStep?
+
+    /// The steps, in the order of imgproxy's documentation.
+    var steps: [TransformStep] {
+        var steps: [TransformStep] = []
+        if brightness != 0 { steps.append(.brightness(Double(brightness) * 100 / 255)) }
+        if contrast != 1 { steps.append(.contrast(ContrastStep(slope: contrast).number)) }
+        if saturation != 1 { steps.append(.modulate(saturation: saturation)) }
+        return steps + [monochrome, duotone].compactMap { $0 }
     }
 }
 

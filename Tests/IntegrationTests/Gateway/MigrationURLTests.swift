@@ -27,7 +27,7 @@ extension RealProcesses {
             let rows = MigrationPage("imgproxy").rows(below: "Options of URLs")
             let same = Set(rows.filter { !$0.isAbsent }.flatMap(\.names))
             let absent = rows.filter(\.isAbsent).flatMap(\.names)
-            #expect(same.count > 70 && absent.count > 40)
+            #expect(same.count > 80 && absent.count > 20)
             try await bench.run([
                 "--preset-lines", "sharp=sharpen:2", "--watermark", bench.origin.url("/m.png"),
             ]) { gateway, _ in

@@ -44,7 +44,7 @@ import WebGrammar
 
     @Test(arguments: [
         "a", "a=", "=w:1", "a=w:1=2", "a=w", "a=w:1/plain", "a=pr:b", "a=pr:a",
-        "a=pr:b\nb=w:1/pr:c\nc=pr:a", "a=w:x", "a=width_:1", "a=brightness:1", "a=w:1\na=w:2",
+        "a=pr:b\nb=w:1/pr:c\nc=pr:a", "a=w:x", "a=width_:1", "a=gradient:1", "a=w:1\na=w:2",
         "a=g:obj:face",
     ])
     func aBadPresetIsRefusedBeforeItIsUsed(lines: String) throws {

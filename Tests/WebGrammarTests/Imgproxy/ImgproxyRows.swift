@@ -3,13 +3,16 @@ import WebGrammar
 
 /// The options of imgproxy, each with its result.
 enum ImgproxyRows {
-    static let good = unchanged + sizes + cuts + offsets + looks + watermarks + files + answers
+    static let good =
+        unchanged + sizes + cuts + offsets + looks + colors + watermarks + files + answers
 
     /// Options that add no step.
     private static let unchanged = [
         "width:300/w:0", "mw:0", "min-height:0/mh:0/min-width:0", "z:2", "z:0.5/dpr:4", "dpr:2",
         "ex:1", "extend_ar:1", "extend_aspect_ratio:0", "c:0:0", "t:20/t:", "pd:0", "ar:1",
-        "auto_rotate:t", "rot:360", "bg:123456/bg:", "blur:0", "sharpen:0", "pixelate:1", "wm:0",
+        "auto_rotate:t", "rot:360", "bg:123456/bg:", "a:", "br:0", "co:1", "sa:1", "mc:0",
+        "dt:0:fff", "a:9:2:0/a::1", "blur:0", "sharpen:0", "pixelate:1", "ush:none",
+        "ush:always/ush:none:2", "col:0", "wm:0",
         "quality:0", "max_bytes:0", "preserve_hdr:0", "cachebuster:", "cb:abc", "expires:0",
         "return_attachment:0",
     ].map { GoodRow($0) }
@@ -195,6 +198,35 @@ enum ImgproxyRows {
         GoodRow("wms:0:0/wm:1", .overlay(Overlay(url: mark, opacity: 0.8, gravity: .center))),
     ]
 
+    /// Ranges and defaults are those of the documentation of imgproxy Pro.
+    private static let colors = [
+        GoodRow("br:51", .brightness(20)), GoodRow("brightness:-255", .brightness(-100)),
+        GoodRow("co:0.5", .contrast(-50)), GoodRow("contrast:1.5", .contrast(20)),
+        GoodRow("co:0", .contrast(-100)),
+        GoodRow("sa:0.5", .modulate(saturation: 0.5)),
+        GoodRow("saturation:3", .modulate(saturation: 3)),
+        GoodRow("a:51:3", .brightness(20), .contrast(50)),
+        GoodRow("co:2/adjust:::0", .modulate(saturation: 0)),
+        GoodRow("mc:1", .monochrome(Color(argb: 0xFFB3_B3B3))),
+        GoodRow(
+            "monochrome:0.5:f0a", .monochrome(Color(argb: 0xFFFF_00AA), intensity: 0.5)),
+        GoodRow(
+            "dt:1", .colorMatrix(.duotone(dark: Color(argb: 0xFF00_0000), light: .white))),
+        GoodRow(
+            "duotone:0.5:102030:f0e0d0",
+            .colorMatrix(
+                .duotone(
+                    dark: Color(argb: 0xFF10_2030), light: Color(argb: 0xFFF0_E0D0),
+                    intensity: 0.5))),
+        // The variance of three pixels in a row, and (32 - 24 + 1) / 24.
+        GoodRow("ush:always", .sharpen(radius: (2.0 / 3).squareRoot(), amount: 0.375)),
+        GoodRow(
+            "unsharp_masking:always:2:12",
+            .sharpen(radius: (2.0 / 3).squareRoot(), amount: 1.5)),
+        GoodRow("col:1", .tint(Color(argb: 0xFF00_0000), .normal)),
+        GoodRow("colorize:0.6:f00:t", .tint(Color(argb: 0x99FF_0000), .sourceAtop)),
+    ]
+
     private static let files = [
         GoodRow("q:70") { $0.image.output.quality = 70 },
         GoodRow("fq:jpeg:70:webp:60") { $0.formatQualities = [.jpeg: 70, .webp: 60] },
@@ -262,6 +294,9 @@ enum ImgproxyRows {
             400 * g:ce:x:5/rs:fill:30:40 g:up g:fp:0.5 g:fp:0.5:1.5 g:sm:1 c:-1:2 c:
             400 * crop:1:2:ea:5:y t:-1 t:1::2 trim:10:red pd:-1 padding:1:2:3:4:5 auto_rotate:no rot:45
             400 * rotate:x fl:2 flip:1:1:1 bg:256:0:0 bg:1:2 background:ggg blur:-1 bl:101 sh:x
+            400 * adjust:1:x a:1:1:1:1 br:256 brightness:1.5 co:-1 contrast: sa:101 saturation:x
+            400 * monochrome: mc:1.5 mc:1:red dt:-1 duotone:1:fff:f ush:soft ush:always:0
+            400 * unsharp_masking:always:1:0 col:2 colorize:1:fff:maybe
             400 * sharpen:11 pix:1001 pixelate: wm:2 wm:1:ce:40000 watermark:1:up q:101 quality:
             400 * fq:jpeg format_quality:blob:1 mb:-1 max_bytes:9999999999 ext:blob f: sm:2
             400 * strip_metadata: kcr:2 keep_copyright: scp:2 strip_color_profile: ph:2
@@ -273,10 +308,11 @@ enum ImgproxyRows {
             404 * exp:1799999999
             501 * exar:1:fp:0.5:0.5/s:30:40 gravity:obj:face c:0.5:0.5:obj:face ar:0
             501 * wm:1:ch wm:1:re:5 wm:1:ce:0:0:2 f:heic f:best format:svg skip_processing:psd
-            501 * eth:1 msr:1 brightness:5
+            501 * eth:1 msr:1 gradient:1 ush:auto unsharp_masking::2
             400 preset pr:none preset:
             400 resize dpr:10/w:32000 z:100/w:32767 rs:fill:32767:32767:1
             400 resize-to mw:32767/dpr:2/w:9 z:100/dpr:10/el:1
+            400 sharpen ush:always:12:1
             501 g rs:fill:30:40/g:objw:face:2
             501 min-height rs:fill:30:40/dpr:2/mh:9
             501 min-width rt:fill-down/s:30:40/mw:9

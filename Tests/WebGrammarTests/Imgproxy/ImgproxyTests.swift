@@ -59,12 +59,13 @@ import Testing
     /// Whatever their order in the URL is.
     @Test func stepsAreInImgproxysOrder() throws {
         let options = [
-            "wm:1", "bg:fff", "pd:1", "ex:1", "pix:4", "sh:1", "bl:3", "s:30:40", "c:50:60", "fl:1",
-            "rot:90", "t:9",
+            "wm:1", "col:1", "bg:fff", "pd:1", "ex:1", "ush:always", "pix:4", "sh:1", "bl:3",
+            "dt:1", "mc:1", "sa:2", "co:2", "br:1", "s:30:40", "c:50:60", "fl:1", "rot:90", "t:9",
         ]
         let wanted = [
-            "trim", "rotate", "flip", "crop-to", "resize", "blur", "sharpen", "pixelate", "pad",
-            "extend", "flatten", "overlay",
+            "trim", "rotate", "flip", "crop-to", "resize", "brightness", "contrast", "modulate",
+            "monochrome", "color-matrix", "blur", "sharpen", "pixelate", "sharpen", "pad",
+            "extend", "flatten", "tint", "overlay",
         ]
         for order in [options, options.reversed()] {
             let path = "/_/\(order.joined(separator: "/"))/plain/\(Self.source)"
