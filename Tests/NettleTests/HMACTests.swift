@@ -28,8 +28,16 @@ import Testing
         #expect(hex(long) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
     }
 
+    @Test func codesOverSHA512AreThoseOfTheStandard() {
+        let code = HMAC.sha512.code(
+            of: [bytes("Hi There")], key: [UInt8](repeating: 0x0B, count: 20))
+        #expect(
+            hex(code) == "87aa7cdea5ef619d4ff0b4241a1d6cb02379f4e2ce4ec2787ad0b30545e17cde"
+                + "daa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854")
+    }
+
     /// Including an empty key and an empty message.
-    @Test(arguments: [HMAC.sha1, .sha256])
+    @Test(arguments: [HMAC.sha1, .sha256, .sha512])
     func partsAreOneMessage(of algorithm: HMAC) {
         let whole = algorithm.code(of: [bytes("hello/path")], key: bytes("secret"))
         let parts = algorithm.code(of: [bytes("hello"), [], bytes("/path")], key: bytes("secret"))

@@ -22,17 +22,20 @@ public enum SHA256 {
 }
 
 /// Message authentication codes, which require the key to create (RFC 2104).
-public enum HMAC: Hashable, Sendable {
+public enum HMAC: String, Hashable, Sendable {
     /// With SHA-1 (FIPS 198-1): not for new uses, but still secure in HMAC.
     case sha1
     /// With SHA-256.
     case sha256
+    /// With SHA-512.
+    case sha512
 
     /// The size of a code in bytes.
     public var byteCount: Int {
         switch self {
         case .sha1: Int(SHA1_DIGEST_SIZE)
         case .sha256: Int(SHA256_DIGEST_SIZE)
+        case .sha512: Int(SHA512_DIGEST_SIZE)
         }
     }
 
@@ -47,6 +50,10 @@ public enum HMAC: Hashable, Sendable {
             code(
                 parts, key, hmac_sha256_ctx(), nettle_hmac_sha256_set_key,
                 nettle_hmac_sha256_update, nettle_hmac_sha256_digest)
+        case .sha512:
+            code(
+                parts, key, hmac_sha512_ctx(), nettle_hmac_sha512_set_key,
+                nettle_hmac_sha512_update, nettle_hmac_sha512_digest)
         }
     }
 
