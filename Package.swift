@@ -268,7 +268,7 @@ let testing: [Target] = [
             "MicroHTTPD", "TestKit",
         ]),
     tests(
-        "WebGrammarTests", ["WebGrammar", "Model", "TestKit"],
+        "WebGrammarTests", ["WebGrammar", "Model", "Nettle", "TestKit"],
         documents: ["Thumbor/signed1.txt", "Thumbor/signed2.txt"]),
     tests("ReportingTests", ["Reporting", "Model", "TestKit"]),
     tests(

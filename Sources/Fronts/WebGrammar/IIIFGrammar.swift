@@ -172,13 +172,8 @@ struct IIIFParameters {
             sides[0] < 100 && sides[1] < 100 && sides[2] > 0 && sides[3] > 0,
             "the region is empty or outside the image")
         let (x, y) = (sides[0], sides[1])
-        let (width, height) = (min(sides[2], 100 - x), min(sides[3], 100 - y))
-        if (width, height) == (100, 100) { return [] }
-        return [
-            .cropTo(
-                RelativeSize(width: .percent(width), height: .percent(height)),
-                .point(x: (x + width / 2) / 100, y: (y + height / 2) / 100))
-        ]
+        return TransformStep.crop(
+            percentX: x, y: y, width: min(sides[2], 100 - x), height: min(sides[3], 100 - y))
     }
 
     private static func rotation(

@@ -352,10 +352,7 @@ enum ImgproxyOption {
         // As in imgproxy, a time in the past is an error, and 0 means none.
         Option("expires", "exp", most: 1) { options, arguments throws(GrammarError) in
             let moment = try arguments.needed(arguments.whole(0, in: 0...Int.max))
-            guard moment == 0 || moment >= options.now else {
-                throw GrammarError(
-                    .expired, "this URL has expired: request a new one", option: arguments.option)
-            }
+            if moment != 0 { try arguments.requireCurrent(moment, at: options.now) }
             options.request.expires = moment == 0 ? nil : moment
         },
         .flag("raw") { $0.request.kind = $1 ? .source : .image },
@@ -414,11 +411,7 @@ enum ImgproxyOption {
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
                 of: arguments.option)
         }
-        try arguments.require(
-            name.utf8.count <= GrammarLimits.textBytesMax && !name.contains("/")
-                && !name.contains("\\"),
-            "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
-        return name
+        return try arguments.fileName(name)
     }
 }
 

@@ -140,17 +140,11 @@ extension ImgproxyOptions {
     private func ownSizeStep() -> TransformStep? {
         let (zoom, ratio) = (ownZoom, shownRatio)
         let size = RelativeSize(
-            width: .percent(Self.hundredths(zoom.across * ratio)),
-            height: .percent(Self.hundredths(zoom.down * ratio)))
+            width: .percent((zoom.across * ratio).inPercent),
+            height: .percent((zoom.down * ratio).inPercent))
         let isWhole = size.width == .percent(100) && size.height == .percent(100)
         guard !isWhole || hasLeast else { return nil }
         return .resizeTo(size, .stretch, least: least)
-    }
-
-    /// Returns a fraction as a percentage, rounded to millionths, so that three thirds add up to
-    /// the whole.
-    private static func hundredths(_ part: Double) -> Double {
-        (part * 100_000_000).rounded() / 1_000_000
     }
 
     // MARK: - With a size
@@ -161,7 +155,7 @@ extension ImgproxyOptions {
         let mode: ResizeMode = enlarges ? .stretch : .reshape
         guard !box.isPositive || hasLeast else { return [.resize(box, mode, enlarges: enlarges)] }
         func side(_ value: Int, _ zoom: Double) -> RelativeSize.Side {
-            value > 0 ? .pixels(value) : .percent(Self.hundredths(zoom * ratio))
+            value > 0 ? .pixels(value) : .percent((zoom * ratio).inPercent)
         }
         let size = RelativeSize(
             width: side(box.width, zoom.across), height: side(box.height, zoom.down))
@@ -176,8 +170,8 @@ extension ImgproxyOptions {
         let most = max(zoom.across, zoom.down)
         return .resizeTo(
             RelativeSize(
-                width: .percent(Self.hundredths(zoom.across / most)),
-                height: .percent(Self.hundredths(zoom.down / most))), .stretch)
+                width: .percent((zoom.across / most).inPercent),
+                height: .percent((zoom.down / most).inPercent)), .stretch)
     }
 
     private func fitted() throws(GrammarError) -> [TransformStep] {

@@ -107,6 +107,24 @@ struct OptionArguments: Hashable, Sendable {
         return ((degrees % 360) + 360) % 360
     }
 
+    /// Returns a decoded file name; throws if it is too long or has slashes.
+    func fileName(_ name: String) throws(GrammarError) -> String {
+        try require(
+            name.utf8.count <= GrammarLimits.textBytesMax && !name.contains("/")
+                && !name.contains("\\"),
+            "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
+        return name
+    }
+
+    /// Throws if a time until which the URL is valid is in the past. Both are in seconds since
+    /// 1970.
+    func requireCurrent(_ moment: Int, at now: Int) throws(GrammarError) {
+        guard moment >= now else {
+            throw GrammarError(
+                .expired, "this URL has expired: request a new one", option: option)
+        }
+    }
+
     /// Returns the first argument as a choice for damaged images.
     func damagedImages() throws(GrammarError) -> DamagedImages {
         let text = values.first ?? ""
@@ -190,6 +208,25 @@ struct GrammarOption<Target>: Sendable {
         GrammarOption(names, 1, false) { target, arguments throws(GrammarError) in
             set(&target, try arguments.needed(arguments.decimal(0, in: range)))
         }
+    }
+}
+
+extension Double {
+    /// A fraction in percent, rounded to millionths, so that three thirds add up to the whole.
+    var inPercent: Double { (self * 100_000_000).rounded() / 1_000_000 }
+}
+
+extension TransformStep {
+    /// Returns the steps that crop to a rectangle in percent of the image; none for all of it.
+    static func crop(
+        percentX x: Double, y: Double, width: Double, height: Double
+    ) -> [TransformStep] {
+        if (width, height) == (100, 100) { return [] }
+        return [
+            .cropTo(
+                RelativeSize(width: .percent(width), height: .percent(height)),
+                .point(x: (x + width / 2) / 100, y: (y + height / 2) / 100))
+        ]
     }
 }
 

@@ -1,6 +1,6 @@
 import Model
 
-/// The filters of thumbor.
+/// The filters of thumbor. imagor's dialect replaces some and adds others (`ImagorFilter`).
 enum ThumborFilter {
     typealias Filter = GrammarOption<ThumborPlan>
 
@@ -13,11 +13,17 @@ enum ThumborFilter {
     /// All supported filters, in the order of the documentation.
     static let all = sizes + looks + files
 
-    private static let byName: [String: Filter] = Dictionary(
-        uniqueKeysWithValues: all.flatMap { filter in filter.names.map { ($0, filter) } })
+    private static let byName: [ThumborDialect: [String: Filter]] = [
+        .thumbor: table(all), .imagor: table(all).merging(table(ImagorFilter.all)) { $1 },
+    ]
+
+    private static func table(_ filters: [Filter]) -> [String: Filter] {
+        Dictionary(
+            uniqueKeysWithValues: filters.flatMap { filter in filter.names.map { ($0, filter) } })
+    }
 
     private static let sizes: [Filter] = [
-        .bare("no_upscale", isEarly: true) { $0.isNeverEnlarged = true },
+        .bare("no_upscale", isEarly: true) { ($0.isNeverEnlarged, $0.enlargesFit) = (true, false) },
         .bare("stretch", isEarly: true) { $0.isStretched = true },
         Filter("focal", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
             plan.foci.append(try ThumborFocus(arguments))
@@ -25,8 +31,7 @@ enum ThumborFilter {
         Filter("proportion", most: 1) { plan, arguments throws(GrammarError) in
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))
             try arguments.require(part >= 0.000_001, "the percentage must be above 0")
-            let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
-            plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
+            plan.scale(by: part)
         },
         .bare("upscale") { $0.upscale() },
         Filter("fill", most: 2) { plan, arguments throws(GrammarError) in
@@ -60,7 +65,11 @@ enum ThumborFilter {
             plan.add(.sharpen(radius: radius))
         },
         .whole("brightness", in: -100...100) { $0.add(.brightness(Double($1))) },
-        .whole("contrast", in: -100...100) { $0.add(.contrast(contrast($1))) },
+        // thumbor's slope is the square of 1 plus the value in percent.
+        .whole("contrast", in: -100...100) { plan, percent in
+            let factor = Double(100 + percent) / 100
+            plan.add(.contrast(slope: factor * factor))
+        },
         .bare("grayscale") { $0.add(.grayscale) },
         // `RADIUS,R,G,B[,TRANSPARENT]`.
         Filter("round_corner", most: 5) { plan, arguments throws(GrammarError) in
@@ -78,7 +87,7 @@ enum ThumborFilter {
             if color != .clear { plan.add(.flatten(color)) }
         },
         Filter("watermark", most: 6) { plan, arguments throws(GrammarError) in
-            plan.add(.overlay(try ThumborWatermark.overlay(arguments)))
+            plan.add(.overlay(try ThumborWatermark.overlay(arguments, .thumbor)))
         },
     ]
 
@@ -86,7 +95,7 @@ enum ThumborFilter {
         Filter("format", most: 1, isEarly: true) { plan, arguments throws(GrammarError) in
             let word = try arguments.needed(arguments[0])
             let format = try arguments.needed(
-                ImageFormat(name: word),
+                ImageFormat(name: word) ?? ImageFormat(fileExtension: word),
                 "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
             try arguments.requireSupported(
                 format.isEncodable, "\(format.name) output is not supported")
@@ -116,18 +125,17 @@ enum ThumborFilter {
         "horizontal_align", "vertical_align",
     ]
 
-    /// Converts thumbor's contrast to ours, rounded to thousandths. thumbor's slope is the square
-    /// of 1 plus the value in percent.
-    private static func contrast(_ percent: Int) -> Double {
-        let factor = Double(100 + percent) / 100
-        return (ContrastStep(slope: factor * factor).number * 1_000).rounded() / 1_000
-    }
-
     // MARK: - Reading
 
     /// Parses filters such as `blur(3):grayscale(`; the last closing bracket has been removed.
-    static func uses(in text: String) throws(GrammarError) -> [Use] {
-        let calls = text.split("):")
+    static func uses(
+        in text: String, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> [Use] {
+        let calls =
+            switch dialect {
+            case .thumbor: text.split("):")
+            case .imagor: try ImagorFilter.calls(in: text)
+            }
         try require(
             calls.count <= GrammarLimits.optionsMax,
             "at most \(GrammarLimits.optionsMax) filters are allowed")
@@ -138,25 +146,43 @@ enum ThumborFilter {
                     String(call.prefix(40)), "filters require parentheses, such as grayscale()")
             }
             let name = String(call[..<bracket])
-            guard let filter = byName[name] else {
+            guard let filter = byName[dialect]?[name] else {
                 let shown = String(name.prefix(40))
+                let absent = dialect == .imagor ? ImagorFilter.absent : absent
                 throw absent.contains(shown)
-                    ? .notOffered(shown, "this thumbor filter is not supported")
+                    ? .notOffered(shown, "this \(dialect.name) filter is not supported")
                     : .malformed(
                         shown, "unknown filter: Proto/WEB.md, section 3, lists the filters")
             }
-            let values = try arguments(call[call.index(after: bracket)...], of: name)
+            let values = try arguments(call[call.index(after: bracket)...], of: name, dialect)
             uses.append(Use(filter: filter, arguments: OptionArguments(name, values)))
         }
         return uses
     }
 
-    /// Splits arguments at commas outside quotes, removes surrounding blanks and quotes, and
-    /// decodes them.
+    /// Splits arguments at commas, except within thumbor's quotes and imagor's brackets, removes
+    /// surrounding blanks and quotes, and decodes them.
     private static func arguments(
-        _ text: Substring, of name: String
+        _ text: Substring, of name: String, _ dialect: ThumborDialect
     ) throws(GrammarError) -> [String] {
         guard !text.isEmpty else { return [] }
+        let values =
+            switch dialect {
+            case .thumbor: outsideQuotes(text)
+            case .imagor: text.split(outsideBrackets: ",")
+            }
+        var decoded: [String] = []
+        for value in values {
+            let value = try PercentText.text(value, of: name).trimmed(of: " ")
+            let isQuoted =
+                dialect == .thumbor && value.utf8.count > 2 && value.first == "'"
+                && value.last == "'"
+            decoded.append(String(isQuoted ? value.dropFirst().dropLast() : value))
+        }
+        return decoded
+    }
+
+    private static func outsideQuotes(_ text: Substring) -> [String] {
         var (values, value, isQuoted) = ([String](), "", false)
         for character in text {
             if character == "'" { isQuoted.toggle() }
@@ -167,16 +193,22 @@ enum ThumborFilter {
                 value.append(character)
             }
         }
-        values.append(value)
-        var decoded: [String] = []
-        for value in values { decoded.append(try plain(value, of: name)) }
-        return decoded
+        return values + [value]
     }
+}
 
-    private static func plain(_ text: String, of name: String) throws(GrammarError) -> String {
-        let value = try PercentText.text(text, of: name).trimmed(of: " ")
-        let isQuoted = value.utf8.count > 2 && value.first == "'" && value.last == "'"
-        return String(isQuoted ? value.dropFirst().dropLast() : value)
+extension TransformStep {
+    /// Returns a contrast with this slope of the tone curve, at least 0, rounded to thousandths.
+    static func contrast(slope: Double) -> TransformStep {
+        .contrast((ContrastStep(slope: slope).number * 1_000).rounded() / 1_000)
+    }
+}
+
+extension ThumborPlan {
+    /// Scales both sides by the same factor.
+    mutating func scale(by part: Double) {
+        let side = RelativeSize.Side.percent(part.inPercent)
+        add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
     }
 }
 
@@ -189,13 +221,33 @@ extension OptionArguments {
     }
 }
 
-/// The value of the filter `focal`: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`.
+/// The value of the filter `focal`: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`, or imagor's
+/// points.
 struct ThumborFocus: Hashable {
-    /// Its center, in pixels of the source.
+    /// The unit of the coordinates; those of different units have no common weight.
+    enum Unit: Hashable {
+        case pixels
+        /// Fractions of the sides of the source.
+        case regions, points
+    }
+
+    /// Its center.
     let x: Double
     let y: Double
-    /// Its area in pixels, which is its weight.
+    /// Its area, which is its weight.
     let weight: Double
+    let unit: Unit
+
+    init(x: Double, y: Double, weight: Double, unit: Unit) {
+        (self.x, self.y, self.weight, self.unit) = (x, y, weight, unit)
+    }
+
+    /// Creates the focus on a rectangle.
+    init(_ area: ThumborArea) {
+        self.init(
+            x: area.left + area.width / 2, y: area.top + area.height / 2,
+            weight: area.width * area.height, unit: area.isRelative ? .regions : .pixels)
+    }
 
     init(_ arguments: OptionArguments) throws(GrammarError) {
         let corners = try arguments.needed(arguments[0]).split(":")
@@ -206,34 +258,36 @@ struct ThumborFocus: Hashable {
         try arguments.requireSupported(
             !numbers.values.contains(where: { $0.contains(".") }),
             "relative focal points are not supported: use pixels")
-        let area = try numbers.rectangle()
-        x = Double(area.x) + Double(area.size.width) / 2
-        y = Double(area.y) + Double(area.size.height) / 2
-        weight = Double(area.size.width) * Double(area.size.height)
+        self.init(try ThumborArea(numbers, .thumbor))
     }
 
-    /// Returns the weighted center of several rectangles, in pixels of a region of the source.
-    /// Rectangles outside the region are ignored; `nil` if all are.
-    static func middle(of foci: [ThumborFocus], in crop: PixelRect?) -> (x: Double, y: Double)? {
-        let (left, top) = (Double(crop?.x ?? 0), Double(crop?.y ?? 0))
-        let inside = foci.filter { focus in
-            guard let size = crop?.size else { return true }
-            return (left...left + Double(size.width)).contains(focus.x)
-                && (top...top + Double(size.height)).contains(focus.y)
+    /// Returns the weighted center, relative to a region of the source. thumbor ignores those
+    /// outside the region; `nil` if all are.
+    static func middle(
+        of foci: [ThumborFocus], in crop: ThumborArea?, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> Gravity? {
+        let unit = foci.first?.unit ?? .pixels
+        let isRelative = unit != .pixels
+        try requireSupported(
+            foci.allSatisfy { $0.unit == unit } && crop?.isRelative ?? isRelative == isRelative,
+            "points, regions and the crop must have the same unit: use pixels", of: "focal")
+        let counted = foci.filter {
+            dialect == .imagor || crop?.contains(x: $0.x, y: $0.y) ?? true
         }
-        let weight = inside.reduce(0) { $0 + $1.weight }
+        let weight = counted.reduce(0) { $0 + $1.weight }
         guard weight > 0 else { return nil }
-        return (
-            inside.reduce(0) { $0 + $1.x * $1.weight } / weight - left,
-            inside.reduce(0) { $0 + $1.y * $1.weight } / weight - top
-        )
+        let x = counted.reduce(0) { $0 + $1.x * $1.weight } / weight - (crop?.left ?? 0)
+        let y = counted.reduce(0) { $0 + $1.y * $1.weight } / weight - (crop?.top ?? 0)
+        guard isRelative else { return .pixel(x: max(0, x), y: max(0, y)) }
+        return .point(
+            x: min(max(0, x / (crop?.width ?? 1)), 1), y: min(max(0, y / (crop?.height ?? 1)), 1))
     }
 }
 
 /// The value of the filter `watermark`: `URL,X,Y,ALPHA[,WIDTH[,HEIGHT]]`.
 enum ThumborWatermark {
     /// A coordinate of its position.
-    private struct Place {
+    struct Place {
         /// The point of the image from which it is measured, from 0 to 1.
         var origin = 0.0
         /// The offset in pixels.
@@ -244,25 +298,39 @@ enum ThumborWatermark {
         var isTiled = false
     }
 
-    static func overlay(_ arguments: OptionArguments) throws(GrammarError) -> Overlay {
-        let url = try arguments.needed(arguments[0])
-        let (x, y) = (try place(arguments, 1), try place(arguments, 2))
-        let alpha = try arguments.needed(arguments.whole(3, in: 0...100))
-        let size = try size(arguments)
+    static func overlay(
+        _ arguments: OptionArguments, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> Overlay {
+        let url = try address(arguments, dialect)
+        let (x, y, alpha, size): (Place, Place, Double, RelativeSize?)
+        switch dialect {
+        case .thumbor:
+            (x, y) = (try place(arguments, 1), try place(arguments, 2))
+            alpha = Double(try arguments.needed(arguments.whole(3, in: 0...100)))
+            size = try self.size(arguments)
+        case .imagor:
+            (x, y) = (
+                try imagorPlace(arguments, 1, "left", "right"),
+                try imagorPlace(arguments, 2, "top", "bottom")
+            )
+            alpha = try arguments.decimal(3, in: 0...100) ?? 0
+            size = try imagorSize(arguments)
+        }
         try arguments.requireSupported(
             x.isTiled == y.isTiled, "use repeat for both positions or for neither")
         return Overlay(
-            url: try address(url, arguments), x: x.pixels, y: y.pixels,
-            opacity: Double(100 - alpha) / 100,
+            url: url, x: x.pixels, y: y.pixels, opacity: (100 - alpha) / 100,
             gravity: x.isTiled ? nil : gravity(x, y),
             size: size, repeats: x.isTiled)
     }
 
     /// Returns the URL of the watermark; as for sources, the scheme is optional.
     private static func address(
-        _ url: String, _ arguments: OptionArguments
+        _ arguments: OptionArguments, _ dialect: ThumborDialect
     ) throws(GrammarError) -> String {
-        let whole = url.contains("://") ? url : "http://\(url)"
+        var url = try arguments.needed(arguments[0])
+        if dialect == .imagor { url = ImagorSource.fromBase64(url) }
+        let whole = url.contains("://") ? url : "\(dialect.defaultScheme)://\(url)"
         do throws(GrammarError) {
             return try SourceSchemes(["http", "https"]).url(Array(whole.utf8))
         } catch {
@@ -297,7 +365,7 @@ enum ThumborWatermark {
     }
 
     /// Returns the maximum size in percent of the image; an unspecified side is not limited.
-    private static func size(_ arguments: OptionArguments) throws(GrammarError) -> RelativeSize? {
+    static func size(_ arguments: OptionArguments) throws(GrammarError) -> RelativeSize? {
         var sides: [RelativeSize.Side?] = []
         for index in 4...5 {
             guard let text = arguments[index], text != "none", text != "0" else {

@@ -1,38 +1,82 @@
 import Model
-import Nettle
+package import Nettle
 
-/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL` (`Proto/WEB.md`).
+/// The server whose URLs are parsed; imagor's are thumbor's with differences.
+package enum ThumborDialect: Hashable, Sendable {
+    case thumbor
+    /// imagor 1.9.
+    case imagor
+
+    /// The name in errors.
+    var name: String {
+        switch self {
+        case .thumbor: "thumbor"
+        case .imagor: "imagor"
+        }
+    }
+
+    /// The scheme of sources without one.
+    var defaultScheme: String {
+        switch self {
+        case .thumbor: "http"
+        case .imagor: "https"
+        }
+    }
+}
+
+/// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL`, and imagor's
+/// dialect of them (`Proto/WEB.md`).
 package struct ThumborGrammar: URLGrammar {
     /// The settings that apply to every URL.
     package struct Settings: Hashable, Sendable {
+        /// The server whose URLs are parsed.
+        package let dialect: ThumborDialect
         /// Keys without salt; a signature by any of them is accepted.
         package var keys: [SigningKey] = []
         /// Whether `unsafe` is accepted as a signature.
         package var permitsUnsigned = false
-        /// The rules for source URLs; the default scheme is http.
+        /// The algorithm of signatures.
+        package var algorithm = HMAC.sha1
+        /// The length of a signature in bytes, from 8: the code truncated to its first bytes; `nil`
+        /// for the whole code.
+        package var signatureBytes: Int?
+        /// The rules for source URLs; the default scheme is thumbor's http or imagor's https.
         package var sources = SourceRules()
 
         /// Creates settings that accept no URLs.
-        package init() { sources.defaultScheme = "http" }
+        package init(_ dialect: ThumborDialect = .thumbor) {
+            self.dialect = dialect
+            sources.defaultScheme = dialect.defaultScheme
+        }
     }
 
     private let settings: Settings
     private let signature: PathSignature
 
-    /// Throws for a key with a salt.
+    /// Throws for a key with a salt, and for an impossible length of signatures.
     package init(_ settings: Settings) throws(GrammarError) {
+        let dialect = settings.dialect
         try require(
-            settings.keys.allSatisfy(\.salt.isEmpty), "thumbor keys have no salt: leave it out")
+            settings.keys.allSatisfy(\.salt.isEmpty),
+            "\(dialect.name) keys have no salt: leave it out")
+        let whole = settings.algorithm.byteCount
+        let bytes = settings.signatureBytes ?? whole
+        try require(
+            (8...whole).contains(bytes),
+            "the signature size must be between 8 and \(whole) bytes for "
+                + settings.algorithm.rawValue)
         self.settings = settings
         signature = PathSignature(
-            algorithm: .sha1, keys: settings.keys, byteCount: HMAC.sha1.byteCount)
+            algorithm: settings.algorithm, keys: settings.keys, byteCount: bytes)
     }
+
+    private var dialect: ThumborDialect { settings.dialect }
 
     /// Parses a request target; see `URLGrammar`.
     package func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
-        let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
-        var plan = ThumborPlan(parts)
+        let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)), dialect)
+        var plan = ThumborPlan(parts, now: now)
         for filter in parts.filters where filter.filter.isEarly {
             try filter.filter.apply(to: &plan, filter.arguments)
         }
@@ -47,7 +91,9 @@ package struct ThumborGrammar: URLGrammar {
 
     /// Returns the options followed by the source; see `URLGrammar`.
     package func path(options: String, source: String) -> String {
-        (options.isEmpty ? "" : "\(options)/") + PercentText.source(source)
+        let source = PercentText.source(source)
+        return (options.isEmpty ? "" : "\(options)/")
+            + (dialect == .imagor ? source.replacing("+", with: "%2B") : source)
     }
 
     /// Returns the signed target; the leading slash is not part of the signed text, and the
@@ -65,23 +111,37 @@ package struct ThumborGrammar: URLGrammar {
         guard let (first, rest) = RequestTarget.split(path) else {
             throw .malformed("the path must be /SIGNATURE/…/URL")
         }
+        if dialect == .imagor, first.elementsEqual("params".utf8) {
+            throw .notOffered("params", "not supported: use `imagebus url explain URL`")
+        }
         if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
         // Some clients percent-encode the padding.
         guard let text = try? PercentText.bytes(String(decoding: first, as: UTF8.self)),
-            let code = Base64URL.decode(text),
-            signature.verifies(code, of: rest)
-                || signature.verifies(code, of: ThumborPath.withBrackets(rest))
+            let code = Base64URL.decode(text)
         else { throw .notSigned(signature) }
-        return rest
+        if signature.verifies(code, of: rest)
+            || signature.verifies(code, of: ThumborPath.withBrackets(rest))
+        {
+            return rest
+        }
+        // imagor then verifies the decoded path, and parses that.
+        guard dialect == .imagor, let decoded = PercentCoding.decode(ImagorSource.withBlanks(rest)),
+            signature.verifies(code, of: decoded)
+        else { throw .notSigned(signature) }
+        return Array(PercentCoding.encode(decoded) { (0x21...0x7E).contains($0) }.utf8)
     }
 
     /// Returns the URL of a source, which is decoded once. A `data:` URL is not decoded.
     private func url(of source: String) throws(GrammarError) -> String {
         let sources = settings.sources
         if source.hasPrefix("data:") { return try sources.url(Array(source.utf8)) }
-        let decoded = try PercentText.bytes(source)
+        let decoded =
+            switch dialect {
+            case .thumbor: try PercentText.bytes(source)
+            case .imagor: try ImagorSource.decoded(source)
+            }
         if !SourceRules.namesScheme(decoded), sources.base.isEmpty,
-            let slip = ThumborPath.slip(in: source)
+            let slip = ThumborPath.slip(in: source, dialect)
         {
             throw slip
         }
@@ -103,14 +163,19 @@ struct ThumborPath {
         case adaptiveFull = "adaptive-full-fit-in"
     }
 
+    let dialect: ThumborDialect
     private(set) var isMeta = false
     private(set) var trim: [TransformStep] = []
-    private(set) var crop: PixelRect?
+    private(set) var crop: ThumborArea?
     private(set) var fit: Fit?
+    /// Whether imagor's `stretch` is among the parts.
+    private(set) var isStretched = false
     private(set) var width = RelativeSize.Side.pixels(0)
     private(set) var height = RelativeSize.Side.pixels(0)
     private(set) var flipsAcross = false
     private(set) var flipsDown = false
+    /// The margins that imagor's filter `fill` adds.
+    private(set) var padding = Margins()
     /// The alignment words, if they differ from the default.
     private(set) var across: String?
     private(set) var down: String?
@@ -118,28 +183,37 @@ struct ThumborPath {
     private(set) var filters: [ThumborFilter.Use] = []
     let source: String
 
-    init(_ path: String) throws(GrammarError) {
-        var reader = SegmentReader(path)
-        if reader.accept("debug") {
+    init(_ path: String, _ dialect: ThumborDialect) throws(GrammarError) {
+        self.dialect = dialect
+        var reader = SegmentReader(path, dialect)
+        if dialect == .thumbor, reader.accept("debug") {
             throw .notOffered("debug", "drawing focal points is not supported: leave it out")
         }
         isMeta = reader.accept("meta")
         if let word = reader.next(where: { $0 == "trim" || $0.hasPrefix("trim:") }) {
-            trim = try Self.trim(word)
+            trim = try Self.trim(word, dialect)
         }
-        if let word = reader.next(where: Self.isCrop) { crop = try Self.crop(word) }
+        if let word = reader.next(where: { Self.isCrop($0, dialect) }) {
+            crop = try Self.crop(word, dialect)
+        }
         if let word = reader.next(where: { Fit(rawValue: $0) != nil }) { fit = Fit(rawValue: word) }
+        isStretched = dialect == .imagor && reader.accept("stretch")
         if let word = reader.next(where: Self.isSize) {
             let sides = word.split("x")
             (flipsAcross, width) = try Self.side(sides[0])
             (flipsDown, height) = try Self.side(sides[1])
+        }
+        if dialect == .imagor, let word = reader.next(where: Self.isPadding) {
+            padding = try Self.padding(word)
         }
         let columns = reader.next { ["left", "center", "right"].contains($0) }
         across = columns == "center" ? nil : columns
         let rows = reader.next { ["top", "middle", "bottom"].contains($0) }
         down = rows == "middle" ? nil : rows
         isSmart = reader.accept("smart")
-        if let text = try reader.readFilters() { filters = try ThumborFilter.uses(in: text) }
+        if let text = try reader.readFilters() {
+            filters = try ThumborFilter.uses(in: text, dialect)
+        }
         source = reader.rest
     }
 
@@ -151,19 +225,19 @@ struct ThumborPath {
 
     /// Returns an error if a supposed source begins with an unsupported option; `nil` if it may be
     /// a source.
-    static func slip(in source: String) -> GrammarError? {
+    static func slip(in source: String, _ dialect: ThumborDialect) -> GrammarError? {
         let parts = source.split("/")
         guard let first = parts.first, parts.count > 1 else { return nil }
-        if first == "stretch" {
-            return .notOffered("stretch", "imagor syntax: use filters:stretch() after the size")
+        if dialect == .thumbor, first == "stretch" || first == "params" {
+            return .notOffered(first, "imagor syntax: requires the grammar imagor")
         }
-        if first == "params" {
-            return .notOffered("params", "imagor syntax: use thumbor's meta")
-        }
-        if isSize(first) || isCrop(first) || Fit(rawValue: first) != nil {
+        if isSize(first) || isCrop(first, dialect) || Fit(rawValue: first) != nil
+            || first == "stretch"
+        {
             return .notOffered(
                 String(first.prefix(40)),
-                "not a thumbor option at this position: the order is meta/trim/crop/fit-in/size")
+                "not an option of \(dialect.name) at this position: the order is "
+                    + "meta/trim/crop/fit-in/size")
         }
         let namesScheme = parts.dropFirst().contains { $0.hasSuffix(":") }
         guard namesScheme, !first.contains("."), !first.contains(":") else { return nil }
@@ -184,7 +258,9 @@ struct ThumborPath {
     /// Parses `trim`, `trim:top-left`, `trim:10` or `trim:top-left:10`, or the same with
     /// `bottom-right`, which is implemented by rotating the image so that its color is at the top
     /// left.
-    private static func trim(_ word: String) throws(GrammarError) -> [TransformStep] {
+    private static func trim(
+        _ word: String, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> [TransformStep] {
         var words = word.split(":").dropFirst()
         let isFromBelow = words.first == "bottom-right"
         if isFromBelow || words.first == "top-left" || words.first == "" {
@@ -192,25 +268,54 @@ struct ThumborPath {
         }
         let arguments = OptionArguments("trim", Array(words))
         try arguments.atMost(1)
-        let trim = TransformStep.trim(tolerance: Double(try arguments.whole(0, in: 0...255) ?? 0))
+        return try trim(arguments, isFromBelow: isFromBelow, dialect)
+    }
+
+    /// Returns the steps of a trim whose tolerance, if there is one, is the first argument.
+    static func trim(
+        _ arguments: OptionArguments, isFromBelow: Bool, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> [TransformStep] {
+        // imagor's smallest tolerance is 1.
+        let least = dialect == .imagor ? 1 : 0
+        let tolerance = max(least, try arguments.whole(0, in: 0...255) ?? 0)
+        let trim = TransformStep.trim(tolerance: Double(tolerance))
         let turn = TransformStep.flip(horizontal: true, vertical: true)
         return isFromBelow ? [turn, trim, turn] : [trim]
     }
 
-    private static func isCrop(_ word: String) -> Bool {
+    private static func isCrop(_ word: String, _ dialect: ThumborDialect) -> Bool {
         let corners = word.split(":")
         return corners.count == 2
             && corners.allSatisfy { corner in
                 let numbers = corner.split("x")
-                return numbers.count == 2 && numbers.allSatisfy(Self.isDigits)
+                return numbers.count == 2
+                    && numbers.allSatisfy {
+                        isDigits($0) || (dialect == .imagor && isFraction($0))
+                    }
             }
     }
 
     /// Parses `LEFTxTOP:RIGHTxBOTTOM`; all zeros mean no crop.
-    private static func crop(_ word: String) throws(GrammarError) -> PixelRect? {
+    private static func crop(
+        _ word: String, _ dialect: ThumborDialect
+    ) throws(GrammarError) -> ThumborArea? {
         let arguments = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
-        if arguments.values.allSatisfy({ PlainNumber.integer($0) == 0 }) { return nil }
-        return try arguments.rectangle()
+        if arguments.values.allSatisfy({ PlainNumber.decimal($0) == 0 }) { return nil }
+        return try ThumborArea(arguments, dialect, isOpen: true)
+    }
+
+    private static func isPadding(_ word: String) -> Bool {
+        let corners = word.split(":").map { $0.split("x") }
+        return corners.count <= 2
+            && corners.allSatisfy { $0.count == 2 && $0.allSatisfy(isDigits) }
+    }
+
+    /// Parses `LEFTxTOP:RIGHTxBOTTOM`; without the second corner, opposite margins are equal.
+    private static func padding(_ word: String) throws(GrammarError) -> Margins {
+        let numbers = word.split(":").flatMap { $0.split("x") }
+        let arguments = OptionArguments("padding", numbers + numbers)
+        let sides = try arguments.wholes(0..<4, in: 0...RequestSides.most)
+        return Margins(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3])
     }
 
     private static func isSize(_ word: String) -> Bool {
@@ -235,13 +340,74 @@ struct ThumborPath {
     private static func isDigits(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
+
+    private static func isFraction(_ text: String) -> Bool {
+        let parts = text.split(".")
+        return parts.count == 2 && ["", "0", "1"].contains(parts[0]) && isDigits(parts[1])
+    }
+}
+
+/// A part of an image between two corners, in pixels or, in imagor's URLs, in fractions of its
+/// sides.
+struct ThumborArea: Hashable {
+    let left, top, right, bottom: Double
+    let isRelative: Bool
+
+    /// Parses left, top, right and bottom. If `isOpen`, imagor's 0 is the right or bottom edge.
+    init(
+        _ arguments: OptionArguments, _ dialect: ThumborDialect, isOpen: Bool = false
+    ) throws(GrammarError) {
+        let most = Double(RequestSides.most)
+        var sides: [Double] = []
+        for place in 0..<4 {
+            let number =
+                switch dialect {
+                case .thumbor: try arguments.whole(place, in: 0...Int(most)).map { Double($0) }
+                case .imagor: try arguments.decimal(place, in: 0...most)
+                }
+            sides.append(try arguments.needed(number))
+        }
+        isRelative =
+            dialect == .imagor && sides[..<2].allSatisfy { $0 < 1 }
+            && sides[2...].allSatisfy { $0 <= 1 }
+        try arguments.require(
+            isRelative || sides.allSatisfy { $0 == $0.rounded() },
+            "mixes pixels and fractions: use one of them")
+        if dialect == .imagor, isOpen {
+            for place in 2...3 where sides[place] == 0 { sides[place] = isRelative ? 1 : most }
+        }
+        (left, top, right, bottom) = (sides[0], sides[1], sides[2], sides[3])
+        try arguments.require(
+            right > left && bottom > top,
+            "the second corner must be to the lower right of the first")
+    }
+
+    var width: Double { right - left }
+    var height: Double { bottom - top }
+
+    /// The steps that crop to this part; none if it is the whole image.
+    var steps: [TransformStep] {
+        guard isRelative else {
+            let size = PixelSize(width: Int(width), height: Int(height))
+            return [.crop(PixelRect(x: Int(left), y: Int(top), size: size))]
+        }
+        return TransformStep.crop(
+            percentX: left.inPercent, y: top.inPercent, width: width.inPercent,
+            height: height.inPercent)
+    }
+
+    /// Whether a point, in the same unit, is inside or on an edge.
+    func contains(x: Double, y: Double) -> Bool {
+        (left...right).contains(x) && (top...bottom).contains(y)
+    }
 }
 
 /// Reads the parts of a path that end with a slash, one after the other.
 private struct SegmentReader {
     private(set) var rest: String
+    private let dialect: ThumborDialect
 
-    init(_ path: String) { rest = path }
+    init(_ path: String, _ dialect: ThumborDialect) { (rest, self.dialect) = (path, dialect) }
 
     /// Reads a specific part; returns whether it was next.
     mutating func accept(_ word: String) -> Bool { next { $0 == word } != nil }
@@ -256,13 +422,19 @@ private struct SegmentReader {
         return word
     }
 
-    /// Reads the text between `filters:` and the first bracket followed by a slash.
+    /// Reads the text between `filters:` and the first bracket followed by a slash; in imagor's
+    /// URLs, brackets are nested.
     mutating func readFilters() throws(GrammarError) -> String? {
         guard rest.hasPrefix("filters:") else { return nil }
         if rest.firstRange(of: ")/") == nil {
             rest = String(decoding: ThumborPath.withBrackets(Array(rest.utf8)), as: UTF8.self)
         }
-        guard let end = rest.firstRange(of: ")/") else {
+        let end =
+            switch dialect {
+            case .thumbor: rest.firstRange(of: ")/")
+            case .imagor: rest.endOfBrackets
+            }
+        guard let end else {
             throw .malformed("filters", "')/' is missing after the last filter")
         }
         defer { rest = String(rest[end.upperBound...]) }
@@ -273,20 +445,28 @@ private struct SegmentReader {
 /// Converts the parts and filters of a thumbor path to steps.
 struct ThumborPlan {
     let parts: ThumborPath
+    /// The current time in seconds since 1970.
+    let now: Int
     private(set) var steps: [TransformStep] = []
     /// The index of the resize among the steps, if there is one.
     private var resizePlace: Int?
     /// The number of steps that produce the size.
-    private var sizeStepCount = 0
+    private(set) var sizeStepCount = 0
 
     var isNeverEnlarged = false
-    var isStretched = false
+    /// Whether `fit-in` and `adaptive-fit-in` enlarge smaller images.
+    var enlargesFit = false
+    var isStretched: Bool
+    /// The rotation before all other steps, in degrees clockwise.
+    var firstTurn = 0
     /// What needs no further computation, apart from the URL.
     var request = WebRequest(ImageRequest(url: ""))
-    /// Rectangles of the source, weighted by their areas.
+    /// Points and rectangles of the source, weighted by their areas.
     var foci: [ThumborFocus] = []
 
-    init(_ parts: ThumborPath) { self.parts = parts }
+    init(_ parts: ThumborPath, now: Int) {
+        (self.parts, self.now, isStretched) = (parts, now, parts.isStretched)
+    }
 
     mutating func add(_ step: TransformStep) { steps.append(step) }
 
@@ -295,8 +475,8 @@ struct ThumborPlan {
         if !parts.trim.isEmpty, parts.crop != nil {
             throw .notOffered("trim", "trim cannot be combined with a crop: leave one out")
         }
-        for step in parts.trim { add(step) }
-        if let crop = parts.crop { add(.crop(crop)) }
+        if firstTurn != 0 { add(.rotate(Rotation(degreesClockwise: Double(firstTurn)))) }
+        for step in parts.trim + (parts.crop?.steps ?? []) { add(step) }
         let size = try sizeSteps()
         if !size.isEmpty { resizePlace = steps.count }
         for step in size { add(step) }
@@ -310,12 +490,17 @@ struct ThumborPlan {
     func request(for url: String) throws(GrammarError) -> WebRequest {
         var request = request
         request.image.url = url
+        if request.kind == .source {
+            request.image = ImageRequest(url: url)
+            request.framesMax = nil
+            return try request.checked()
+        }
         guard parts.isMeta else {
             request.image.steps = steps
             return try request.checked()
         }
         try requireSupported(
-            steps.isEmpty && request.image.output.isDefault,
+            steps.isEmpty && request.image.output.isDefault && request.image.frame == nil,
             "meta describes the source: leave the other options out", of: "meta")
         (request.kind, request.image.infoOnly) = (.properties, true)
         return try request.checked()
@@ -324,7 +509,7 @@ struct ThumborPlan {
     // MARK: - Size
 
     /// The requested size in pixels; 0 for sides not specified in pixels.
-    private var box: PixelSize {
+    var box: PixelSize {
         func pixels(_ side: RelativeSize.Side) -> Int {
             if case .pixels(let count) = side { count } else { 0 }
         }
@@ -335,9 +520,10 @@ struct ThumborPlan {
         guard box != PixelSize(width: 0, height: 0) else { return [] }
         guard let fit = parts.fit else { return try cutSteps() }
         switch fit {
-        case .inside: return [.resize(box, .fit)]
+        case .inside: return [.resize(box, .fit, enlarges: enlargesFit)]
         case .adaptive where hasOriginal: return [.resizeTo(relativeBox, .fitTurned)]
-        case .adaptive: return [.resize(box, mayBeTurned ? .fitTurned : .fit)]
+        case .adaptive:
+            return [.resize(box, mayBeTurned ? .fitTurned : .fit, enlarges: enlargesFit)]
         case .full where hasOriginal:
             return [.resizeTo(relativeBox, .cover, enlarges: !isNeverEnlarged)]
         case .adaptiveFull where hasOriginal:
@@ -385,18 +571,16 @@ struct ThumborPlan {
 
     // MARK: - Filters that depend on the size
 
-    /// Returns the center of the focus rectangles inside the crop, in pixels of the crop; `nil` if
-    /// there are none.
+    /// Returns the center of the focus rectangles, relative to the crop; `nil` if there are none.
     private func focus() throws(GrammarError) -> Gravity? {
         if foci.isEmpty { return nil }
         try requireSupported(
             parts.trim.isEmpty, "focal cannot be combined with trim: leave one out", of: "focal")
-        guard let place = ThumborFocus.middle(of: foci, in: parts.crop) else { return nil }
-        return .pixel(x: place.x, y: place.y)
+        return try ThumborFocus.middle(of: foci, in: parts.crop, parts.dialect)
     }
 
     /// Whether the box is rotated to match the orientation of the source.
-    private var isTurned: Bool {
+    var isTurned: Bool {
         (parts.fit == .adaptive || parts.fit == .adaptiveFull) && mayBeTurned
     }
 
