@@ -34,8 +34,7 @@ import Testing
                     variables[String(words[0])] = words.count > 1 ? String(words[1]) : ""
                 }
                 return Row(
-                    grammar: page == "imgproxy" ? "imgproxy" : "thumbor", variables: variables,
-                    ours: cells[1].trimmingBlanks)
+                    grammar: page, variables: variables, ours: cells[1].trimmingBlanks)
             }
     }
 

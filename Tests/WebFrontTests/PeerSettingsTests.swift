@@ -63,12 +63,19 @@ import Testing
                 "thumbor", ["THUMBOR_LOADER": "thumbor.loaders.https_loader"],
                 ["gateway-default-scheme": "https"]
             ),
-            ("thumbor", ["IMAGOR_CACHE_HEADER_TTL": "168h"], ["gateway-assume-fresh": "604800"]),
-            ("thumbor", ["HTTP_LOADER_DEFAULT_SCHEME": "nil"], ["gateway-default-scheme": "none"]),
-            ("thumbor", ["IMAGOR_REQUEST_TIMEOUT": "1m30s"], ["gateway-timeout": "90"]),
+            ("imagor", ["IMAGOR_CACHE_HEADER_TTL": "168h"], ["gateway-assume-fresh": "604800"]),
+            ("imagor", ["HTTP_LOADER_DEFAULT_SCHEME": "nil"], ["gateway-default-scheme": "none"]),
+            ("imagor", ["IMAGOR_REQUEST_TIMEOUT": "1m30s"], ["gateway-timeout": "90"]),
+            (
+                "imagor", ["IMAGOR_SIGNER_TYPE": "sha256", "IMAGOR_SIGNER_TRUNCATE": "40"],
+                ["gateway-signature-algorithm": "sha256", "gateway-signature-size": "30"]
+            ),
+            ("imagor", ["IMAGOR_SIGNER_TRUNCATE": "0", "SECURITY_KEY": "x"], [:]),
+            ("thumbor", ["IMAGOR_SIGNER_TYPE": "x"], [:]),
             // Unrelated programs use such names.
             ("thumbor", ["METRICS": "x", "SENTRY_DSN_URL": "x", "STORAGE_EMULATOR": "x"], [:]),
-            ("thumbor", ["LOG_LEVEL": "x", "VIPS_CONCURRENCY": "4", "AWS_REGION": "x"], [:]),
+            ("thumbor", ["LOG_LEVEL": "x", "AWS_REGION": "x"], [:]),
+            ("imagor", ["LOG_LEVEL": "x", "VIPS_CONCURRENCY": "4", "AWS_REGION": "x"], [:]),
             ("iiif", ["IMGPROXY_SECRET": "x", "SECURITY_KEY": "x"], [:]),
         ] as [(String, [String: String], [String: String])])
     func variablesBecomeOptions(
@@ -93,8 +100,10 @@ import Testing
         ("thumbor", "THUMBOR_DETECTORS", "['x']", "smart"),
         ("thumbor", "THUMBOR_NO_SUCH_THING", "1", "Proto/Migration"),
         ("thumbor", "ALLOWED_SOURCES", "[re.compile(r'.*')]", "host names"),
-        ("thumbor", "IMAGOR_SIGNER_TYPE", "sha256", "sha1"),
-        ("thumbor", "FILE_LOADER_BASE_DIR", "/a", "--local-root"),
+        ("imagor", "IMAGOR_SIGNER_TYPE", "md5", "sha512"),
+        ("imagor", "IMAGOR_SIGNER_TRUNCATE", "21", "multiple of 4"),
+        ("imagor", "IMAGOR_SIGNER_TRUNCATE", "8", "multiple of 4"),
+        ("imagor", "FILE_LOADER_BASE_DIR", "/a", "--local-root"),
     ])
     func anUnsupportedOneIsRefusedByNameWithAdvice(
         grammar: String, variable: String, value: String, advice: String
@@ -216,8 +225,10 @@ import Testing
             ["IMGPROXY_KEY": "6b,6c", "IMGPROXY_SALT": "73,74"], grammar: "imgproxy")
         #expect(pairs.keyLines == ["6b 73", "6c 74"] && pairs.entries.isEmpty)
         #expect(pairs.keyVariables == ["IMGPROXY_KEY", "IMGPROXY_SALT"])
-        for (variable, key) in [("SECURITY_KEY", "a"), ("IMAGOR_SECRET", "b")] {
-            let one = try PeerSettings.translate([variable: key], grammar: "thumbor")
+        for (grammar, variable, key) in [
+            ("thumbor", "SECURITY_KEY", "a"), ("imagor", "IMAGOR_SECRET", "b"),
+        ] {
+            let one = try PeerSettings.translate([variable: key], grammar: grammar)
             #expect(one.keyLines == [key] && one.keyVariables == [variable])
         }
         #expect(throws: PeerSettings.InvalidVariable.self) {

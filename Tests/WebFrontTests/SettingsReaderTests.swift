@@ -68,8 +68,12 @@ import Testing
     }
 
     @Test func eachFieldOfThumborsSettings() throws {
-        let values = Self.sources.merging([.keys: "textkeys", .unsigned: ""]) { $1 }
+        let values = Self.sources.merging([
+            .grammar: "imagor", .keys: "textkeys", .unsigned: "", .signatureAlgorithm: "sha512",
+            .signatureSize: "16",
+        ]) { $1 }
         expectAllSet(ThumborGrammar.Settings(), try reader(values).thumbor())
+        #expect(try reader([.grammar: "imagor"]).thumbor().sources.defaultScheme == "https")
         #expect(try reader([:]).thumbor().sources.defaultScheme == "http")
         #expect(try reader([.defaultScheme: "none"]).thumbor().sources.defaultScheme == "")
     }

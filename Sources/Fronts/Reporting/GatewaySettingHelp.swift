@@ -5,11 +5,11 @@ extension GatewaySetting {
     /// The help text of the option, without the prefix of `serve`.
     package var help: String {
         switch self {
-        case .grammar: "URL grammar: imgproxy, thumbor or iiif (imgproxy)"
+        case .grammar: "URL grammar: imgproxy, thumbor, imagor or iiif (imgproxy)"
         case .keys:
             "file with signature keys, one per line: KEY SALT in hexadecimal "
-                + "digits for imgproxy, the key itself for thumbor; reloaded on "
-                + "SIGHUP"
+                + "digits for imgproxy, the key itself for thumbor and imagor; reloaded "
+                + "on SIGHUP"
         case .unsigned: "accept paths with an invalid or missing signature"
         case .presets: "file with imgproxy presets, one NAME=OPTIONS per line; reloaded on SIGHUP"
         case .onlyPresets: "accept only preset names in URLs, no other options"
@@ -24,7 +24,7 @@ extension GatewaySetting {
         case .offer: "formats to negotiate with the client, or none (avif,webp)"
         case .maxAnimationFrames:
             "maximum frames of an animation; longer ones are served as a still "
-                + "(imgproxy: 1; thumbor, iiif: all)"
+                + "(imgproxy: 1; thumbor, imagor, iiif: all)"
         case .metadata:
             "EXIF, XMP and IPTC to keep: none, copyright, or all, including the "
                 + "location (default: copyright)"
@@ -91,7 +91,8 @@ extension GatewaySetting {
             "maximum connections per address, except --trusted-proxy (512; 0: no limit)"
         case .presetLines:
             "presets as text, one NAME=OPTIONS per line, besides --presets"
-        case .signatureSize: "length of imgproxy signatures in bytes (32)"
+        case .signatureSize: "length of signatures in bytes (imgproxy: 32, imagor: the whole code)"
+        case .signatureAlgorithm: "algorithm of imagor signatures: sha1, sha256 or sha512 (sha1)"
         case .argumentsSeparator: "separator of arguments in imgproxy options (:)"
         case .baseURL: "prefix added to sources that do not start with it"
         case .urlReplacements:
@@ -100,7 +101,8 @@ extension GatewaySetting {
             "prefixes of allowed source URLs, such as "
                 + "https://*.example.com/,s3://bucket/ (any)"
         case .defaultScheme:
-            "scheme of sources without one, or none (thumbor: http, others: none)"
+            "scheme of sources without one, or none (thumbor: http, imagor: https, others: "
+                + "none)"
         case .schemes: "schemes of your own loaders, such as photos,scans"
         case .watermark:
             "image of the imgproxy watermark option: a URL; `imagebus serve` also "

@@ -1,4 +1,5 @@
 package import Model
+import Nettle
 import ProcessRuntime
 package import WebGrammar
 
@@ -102,6 +103,9 @@ struct GrammarListener: Sendable {
         "thumbor": GrammarListener(
             title: "thumbor", form: .thumbor, healthPath: "/healthcheck", options: "300x200/smart"
         ) { try ThumborGrammar($0.thumbor(for: $1)) },
+        "imagor": GrammarListener(
+            title: "imagor", form: .thumbor, healthPath: "/healthcheck", options: "300x200/smart"
+        ) { try ThumborGrammar($0.thumbor(for: $1)) },
         "iiif": GrammarListener(
             title: "IIIF", form: .iiif, options: "full/300,/0/default.jpg", source: "photo.jpg",
             isSigned: false
@@ -150,9 +154,9 @@ extension SettingsReader {
         return settings
     }
 
-    /// Returns the settings of thumbor's grammar.
+    /// Returns the settings of thumbor's grammar, or of imagor's dialect of it.
     package func thumbor(for use: Use = .images) throws -> ThumborGrammar.Settings {
-        var settings = ThumborGrammar.Settings()
+        var settings = ThumborGrammar.Settings(grammarName == "imagor" ? .imagor : .thumbor)
         settings.keys = try keys { line in
             guard let key = SigningKey(key: Array(line.utf8)) else {
                 throw ConfigurationError("each line of the key file must be a key")
@@ -160,6 +164,9 @@ extension SettingsReader {
             return key
         }
         settings.permitsUnsigned = permitsUnsigned(use)
+        settings.algorithm =
+            values[.signatureAlgorithm].flatMap(HMAC.init) ?? settings.algorithm
+        settings.signatureBytes = number(.signatureSize)
         let usual = settings.sources.defaultScheme
         settings.sources = try sources(for: use)
         if use == .uploads {

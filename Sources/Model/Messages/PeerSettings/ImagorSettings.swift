@@ -8,9 +8,22 @@ extension PeerSetting {
             PeerSetting("IMAGOR_SECRET", .keys),
             flag("IMAGOR_UNSAFE", [PeerOption(.unsigned)]),
             offer("IMAGOR_AUTO_AVIF", "avif"), offer("IMAGOR_AUTO_WEBP", "webp"),
-            always(
-                "IMAGOR_SIGNER_TYPE", ["sha1"],
-                "only HMAC-SHA1 signatures are supported: use sha1, imagor's default"),
+            PeerSetting("IMAGOR_SIGNER_TYPE", expected: "sha1, sha256 or sha512") { text in
+                GatewaySetting.signatureAlgorithm.accepts(text)
+                    ? [PeerOption(.signatureAlgorithm, text)] : nil
+            },
+            // Digits of Base64, of which four are three bytes.
+            PeerSetting(
+                "IMAGOR_SIGNER_TRUNCATE", expected: "0, or a multiple of 4 between 12 and 40"
+            ) { text in
+                guard let digits = Int(text), digits % 4 == 0, (0...40).contains(digits) else {
+                    return nil
+                }
+                let bytes = "\(digits / 4 * 3)"
+                if digits == 0 { return [] }
+                return GatewaySetting.signatureSize.accepts(bytes)
+                    ? [PeerOption(.signatureSize, bytes)] : nil
+            },
             seconds("IMAGOR_CACHE_HEADER_TTL", .assumeFresh),
             seconds("IMAGOR_CACHE_HEADER_SWR", .assumeStaleWhileRevalidate),
             seconds("IMAGOR_REQUEST_TIMEOUT", .timeout),
@@ -64,9 +77,6 @@ extension PeerSetting {
 
     private static let imagorAbsent: [PeerSetting] =
         [flag("VIPS_STRIP_METADATA", [PeerOption(.metadata, "none")])]
-        + absent(
-            "IMAGOR_SIGNER_TRUNCATE", off: ["0"],
-            advice: "truncated signatures are not supported: use full signatures")
         + absent("IMAGOR_BASE_PARAMS", advice: "use `presets` and a rule in the --config file")
         + absent(
             "IMAGOR_AUTO_JPEG", "IMAGOR_CACHE_HEADER_NO_CACHE", "IMAGOR_MODIFIED_TIME_CHECK",

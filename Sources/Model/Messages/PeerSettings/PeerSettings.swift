@@ -149,7 +149,8 @@ enum PeerServer: CaseIterable {
     static func all(of grammar: String) -> [PeerServer] {
         switch grammar {
         case "imgproxy": [.imgproxy]
-        case "thumbor": [.thumbor, .imagor]
+        case "thumbor": [.thumbor]
+        case "imagor": [.imagor]
         default: []
         }
     }

@@ -106,6 +106,8 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     case presetLines = "preset-lines"
     /// The size of a signature in bytes.
     case signatureSize = "signature-size"
+    /// The algorithm of imagor's signatures.
+    case signatureAlgorithm = "signature-algorithm"
     /// The separator of the arguments of an option.
     case argumentsSeparator = "arguments-separator"
     /// The prefix added to source URLs that lack it.
@@ -145,7 +147,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .unsigned, .onlyPresets, .immutable, .accessLog, .noXCache, .clientHints, .noComponent:
             SettingForm(placeholder: nil, expected: "a flag without a value") { _ in nil }
-        case .grammar: .choice(["imgproxy", "thumbor", "iiif"])
+        case .grammar: .choice(Self.grammarNames)
         case .keys, .presets, .postTokens, .operatorTokens: .text("FILE", expected: "a path")
         case .iiifSource, .publicURL, .fallback, .baseURL, .watermark: .text("URL")
         case .responseHeaders: .text("HEADERS")
@@ -174,6 +176,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .headerLimit: .size(1 << 10...1 << 20)
         case .presetLines: .text("LINES")
         case .signatureSize: .integer(8...32)
+        case .signatureAlgorithm: .choice(["sha1", "sha256", "sha512"])
         case .argumentsSeparator: .text("TEXT")
         case .fallbackFor, .urlReplacements, .allowedSources, .passHeadersTo, .formatQuality,
             .effort:
@@ -201,14 +204,19 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The names of the URL grammars, the default one first.
+    public static let grammarNames = ["imgproxy", "thumbor", "imagor", "iiif"]
+
     /// The grammars that the setting applies to; `nil` for all.
     public var grammars: [String]? {
         switch self {
-        case .presets, .presetLines, .onlyPresets, .saveDataPreset, .signatureSize,
-            .argumentsSeparator, .watermark, .watermarkOpacity:
+        case .presets, .presetLines, .onlyPresets, .saveDataPreset, .argumentsSeparator,
+            .watermark, .watermarkOpacity:
             ["imgproxy"]
+        case .signatureSize: ["imgproxy", "imagor"]
+        case .signatureAlgorithm: ["imagor"]
         case .iiifSource, .iiifPrefix: ["iiif"]
-        case .keys: ["imgproxy", "thumbor"]
+        case .keys: ["imgproxy", "thumbor", "imagor"]
         default: nil
         }
     }

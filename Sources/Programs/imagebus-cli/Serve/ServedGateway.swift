@@ -97,9 +97,6 @@ struct ServedGateway: Hashable {
     /// Returns the option of `serve` for one of the gateway.
     private static func option(_ name: String) -> String { "\(Self.name)-\(name)" }
 
-    /// The values of `--gateway-grammar`, for shell completion.
-    private static let grammars = ["imgproxy", "thumbor", "iiif"]
-
     /// All options of the gateway.
     static let definitions: [OptionDefinition] =
         [
@@ -115,7 +112,7 @@ struct ServedGateway: Hashable {
     static let settingDefinitions = GatewaySetting.allCases.map { setting in
         OptionDefinition(
             Self.name(of: setting), value: setting.placeholder,
-            of: setting == .grammar ? .words(grammars) : nil,
+            of: setting == .grammar ? .words(GatewaySetting.grammarNames) : nil,
             GatewaySetting.served(setting.help)
         ).formerly(setting.formerNames.map(option))
     }
