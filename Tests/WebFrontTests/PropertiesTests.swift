@@ -72,6 +72,19 @@ import WebGrammar
         #expect(answer.words == wanted)
     }
 
+    @Test func imagorsFiltersAddPropertiesToMeta() throws {
+        var properties = ImageProperties()
+        (properties.blurHash, properties.thumbHash) = ("LGF5", "3OcR")
+        properties.average = Color(argb: 0xFF63_ACE5)
+        let answer = try answer("/unsafe/meta/http://h/a.png", .thumbor, properties)
+        for member in [
+            #""average_color":{"b":229,"g":172,"r":99}"#, #""blurhash":"LGF5""#,
+            #""thumbhash":"3OcR""#,
+        ] {
+            #expect(answer.words.contains(member), "\(answer.words)")
+        }
+    }
+
     @Test func infoJSONIsThatOfIIIF() throws {
         let answer = try answer("/a%2Fb.png/info.json?x", .iiif, nil, ["Host": "h.example:81"])
         let text = answer.words

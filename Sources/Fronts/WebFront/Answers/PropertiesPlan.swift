@@ -54,8 +54,9 @@ package enum PropertiesForm: Hashable, Sendable, CaseIterable {
     /// The `info.json` of the IIIF Image API 3.0.
     case iiif
 
-    /// The properties to request from the stack besides the basic ones. Colors and hashes require
-    /// decoding the pixels, so they are omitted where clients typically need only the size.
+    /// The properties to request from the stack besides the basic ones and those that the path
+    /// names. Colors and hashes require decoding the pixels, so they are omitted where clients
+    /// typically need only the size.
     package var wanted: RequestedProperties {
         switch self {
         case .plain: RequestedProperties([.header, .colors, .thumbHash])
@@ -127,6 +128,15 @@ extension JSONObject {
             "pages": pages, "orientation": properties?.orientation ?? 1,
         ]
         if let type = info.format.mimeType { document["content_type"] = type }
+        // What the filters avgcolor, blurhash and thumbhash of imagor request.
+        if let color = properties?.average {
+            let parts: JSONObject = [
+                "r": Int(color.red), "g": Int(color.green), "b": Int(color.blue),
+            ]
+            document["average_color"] = parts
+        }
+        if let hash = properties?.blurHash { document["blurhash"] = hash }
+        if let hash = properties?.thumbHash { document["thumbhash"] = hash }
         return document
     }
 

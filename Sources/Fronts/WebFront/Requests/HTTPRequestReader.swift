@@ -200,7 +200,8 @@ package struct RequestReader: Sendable {
                 settings, path: settings.pathPrefix + head.path, host: head.field("Host"),
                 accept: head.field("Accept"))
             plan.varies = settings.propertiesForm.varies
-            plan.request.image.properties = settings.propertiesForm.wanted
+            let wanted = settings.propertiesForm.wanted
+            plan.request.image.properties.kinds.formUnion(wanted.kinds)
         }
         // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
