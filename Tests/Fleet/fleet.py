@@ -143,10 +143,11 @@ class Nginx(Proxy):
         text = network.placed((REPOSITORY / "deploy/nginx/imagebus.conf").read_text())
         text = self._servers(text)
         text = replaced(text, "    listen 80;", f"    listen {self.address}:{PORT};")
-        text = replaced(text, "hash $imgproxy_source", f"hash ${grammar}_source")
+        variable = "$" + ("thumbor" if grammar == "imagor" else grammar) + "_source"
+        text = replaced(text, "hash $imgproxy_source", f"hash {variable}")
         if source_field:
             line = '        proxy_set_header traceparent "";\n'
-            field = f"        proxy_set_header {source_field} ${grammar}_source;\n"
+            field = f"        proxy_set_header {source_field} {variable};\n"
             text = replaced(text, line, line + field)
         (self.folder / "imagebus.conf").write_text(text)
         (self.folder / "nginx.conf").write_text(

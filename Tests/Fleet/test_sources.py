@@ -21,7 +21,11 @@ FIELD = "X-Source"
 
 
 # In the format of --gateway-keys.
-KEYS = {"imgproxy": "736563726574 68656C6C6F\n", "thumbor": "MY_SECURE_KEY\n"}
+KEYS = {
+    "imgproxy": "736563726574 68656C6C6F\n",
+    "thumbor": "MY_SECURE_KEY\n",
+    "imagor": "MY_SECURE_KEY\n",
+}
 
 
 def is_signed(row: Row) -> bool:
@@ -127,7 +131,7 @@ class SourceTests(unittest.TestCase):
         """URLs of one group have the same hash key and reach one machine; URLs of different sources
         have different keys.
         """
-        for grammar in ("imgproxy", "thumbor", "iiif"):
+        for grammar in ("imgproxy", "thumbor", "imagor", "iiif"):
             table = [row for row in rows() if row.grammar == grammar]
             found = self.hashed(kind, grammar, [row.url for row in table])
             groups: dict[object, set[tuple[str, str]]] = defaultdict(set)
