@@ -131,6 +131,7 @@ extension RealProcesses {
         /// The example URL of the page can be loaded.
         @Test(arguments: [
             ["--unsigned"], ["--grammar", "thumbor", "--unsigned"],
+            ["--grammar", "imagor", "--unsigned"],
             ["--grammar", "iiif", "--iiif-source", "https://example.com/{id}"],
         ])
         func theRootIsAPage(arguments: [String]) async throws {

@@ -33,7 +33,7 @@ import Testing
         arguments: MigrationPage("imagor").rows(below: "Parts of URLs")
             + MigrationPage("imagor").rows(below: "Filters"))
     func imagorsURLsAreReadAsItsPageSays(row: MigrationPage.Row) throws {
-        var settings = ThumborGrammar.Settings()
+        var settings = ThumborGrammar.Settings(.imagor)
         settings.permitsUnsigned = true
         let grammar = try ThumborGrammar(settings)
         let target = "/unsafe/\(try #require(row.example))/https://h/a.jpg"
@@ -41,12 +41,14 @@ import Testing
             #expect(throws: Never.self) { try grammar.read(target) }
             return
         }
-        // A component outside thumbor's grammar begins a source, as in thumbor.
-        if let read = try? grammar.read(target) {
-            #expect(read.image.url.hasPrefix("http://\(row.example ?? "")"))
-            return
-        }
-        #expect([400, 501].contains(try grammar.refusal(target).status))
+        #expect(try grammar.refusal(target).status == 501)
+    }
+
+    @Test func imagorsPageHasEachFilter() {
+        let filters = MigrationPage("imagor").rows(below: "Filters")
+        let supported = ThumborFilter.all.flatMap(\.names) + ImagorFilter.all.flatMap(\.names)
+        #expect(names(filters, absent: false) == Set(supported))
+        #expect(names(filters, absent: true).isSuperset(of: ImagorFilter.absent))
     }
 
     @Test(arguments: ["imgproxy", "thumbor", "imagor"])

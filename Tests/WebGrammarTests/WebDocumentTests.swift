@@ -14,8 +14,8 @@ import Testing
         return try ImgproxyGrammar(settings)
     }
 
-    private func thumbor() throws -> ThumborGrammar {
-        var settings = ThumborGrammar.Settings()
+    private func thumbor(_ dialect: ThumborDialect = .thumbor) throws -> ThumborGrammar {
+        var settings = ThumborGrammar.Settings(dialect)
         settings.permitsUnsigned = true
         return try ThumborGrammar(settings)
     }
@@ -43,6 +43,21 @@ import Testing
         try check(row, by: thumbor()) { "/unsafe/\($0)/https://h/a.jpg" }
     }
 
+    @Test(
+        arguments: WebDocument.rows(of: 3, headed: "imagor part")
+            + WebDocument.rows(of: 3, headed: "imagor filter"))
+    func imagorsPartsAreAsTheTablesSay(row: WebDocument.Row) throws {
+        try check(row, by: thumbor(.imagor)) { "/unsafe/\($0)/https://h/a.jpg" }
+    }
+
+    /// What the tables of imagor don't repeat is the same.
+    @Test func theOtherFiltersOfImagorAreThumbors() throws {
+        let own = Set(ImagorFilter.all.flatMap(\.names))
+        for row in WebDocument.rows(of: 3, headed: "filter") where own.isDisjoint(with: row.names) {
+            try check(row, by: thumbor(.imagor)) { "/unsafe/\($0)/https://h/a.jpg" }
+        }
+    }
+
     @Test(arguments: WebDocument.rows(of: 4, headed: "parameter"))
     func parametersOfIIIFAreAsTheTableSays(row: WebDocument.Row) throws {
         try check(row, by: IIIFGrammar(IIIFGrammar.Settings(source: "https://h/{id}"))) {
@@ -58,6 +73,10 @@ import Testing
             WebDocument.rows(of: 3, headed: "filter").map(\.names)
                 == ThumborFilter.all.map(\.names))
         #expect(WebDocument.rows(of: 3, headed: "part").count == 13)
+        #expect(
+            WebDocument.rows(of: 3, headed: "imagor filter").map(\.names)
+                == ImagorFilter.all.map(\.names))
+        #expect(WebDocument.rows(of: 3, headed: "imagor part").count == 5)
         #expect(WebDocument.rows(of: 4, headed: "parameter").count == 12)
     }
 
@@ -71,6 +90,7 @@ import Testing
             #expect(refusal.status == 501 && refusal.option == name)
         }
         #expect(WebDocument.names(of: 3, behind: "Not supported") == ThumborFilter.absent)
+        #expect(WebDocument.names(of: 3, behind: "Not supported of imagor") == ImagorFilter.absent)
         for name in ThumborFilter.absent {
             let refusal = try thumbor().refusal("/unsafe/filters:\(name)(1)/https://h/a")
             #expect(refusal.status == 501 && refusal.option == name)

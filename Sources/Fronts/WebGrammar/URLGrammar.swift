@@ -1,7 +1,7 @@
 package import Model
 import Nettle
 
-/// The URL syntax of a listener: that of imgproxy, thumbor or IIIF (`Proto/WEB.md`). Parses text
+/// The URL syntax of a listener: that of imgproxy, thumbor, imagor or IIIF (`Proto/WEB.md`). Parses text
 /// without sockets or a clock.
 package protocol URLGrammar: Sendable {
     /// Parses a request target, given as undecoded bytes. Everything after the first `?` is

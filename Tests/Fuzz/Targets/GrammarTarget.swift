@@ -13,7 +13,9 @@ enum GrammarTarget {
         let kind = reader.choice(4)
         let path = reader.rest()
         switch kind {
-        case 0: try check(path, open: openThumbor, closed: closedThumbor, .sha1)
+        case 0:
+            try check(path, open: openThumbor, closed: closedThumbor, .sha1)
+            try check(path, open: openImagor, closed: closedImagor, .sha1)
         case 1: try check(path, open: openImgproxy, closed: closedImgproxy, .sha256)
         case 2: try check([slash] + path, iiif)
         default: try check(Array("/_/".utf8) + path, presets)
@@ -32,8 +34,10 @@ enum GrammarTarget {
         $0.permitsUnsigned = true
         $0.onlyPresets = true
     }
-    private static let openThumbor = thumbor(isOpen: true)
-    private static let closedThumbor = thumbor(isOpen: false)
+    private static let openThumbor = thumbor(.thumbor, isOpen: true)
+    private static let closedThumbor = thumbor(.thumbor, isOpen: false)
+    private static let openImagor = thumbor(.imagor, isOpen: true)
+    private static let closedImagor = thumbor(.imagor, isOpen: false)
     private static let iiif = try? IIIFGrammar(IIIFGrammar.Settings(source: "https://h/{id}"))
 
     private static func imgproxy(
@@ -49,8 +53,8 @@ enum GrammarTarget {
         return try? ImgproxyGrammar(settings)
     }
 
-    private static func thumbor(isOpen: Bool) -> ThumborGrammar? {
-        var settings = ThumborGrammar.Settings()
+    private static func thumbor(_ dialect: ThumborDialect, isOpen: Bool) -> ThumborGrammar? {
+        var settings = ThumborGrammar.Settings(dialect)
         settings.keys = [SigningKey(key: key)].compactMap { $0 }
         settings.permitsUnsigned = isOpen
         return try? ThumborGrammar(settings)

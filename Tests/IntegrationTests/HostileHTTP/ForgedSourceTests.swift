@@ -7,6 +7,7 @@ extension RealProcesses {
         private static let grammars: [(name: String, arguments: [String])] = [
             ("imgproxy", ["--unsigned"]),
             ("thumbor", ["--grammar", "thumbor", "--unsigned"]),
+            ("imagor", ["--grammar", "imagor", "--unsigned"]),
             ("iiif", ["--grammar", "iiif", "--iiif-source", "{id}"]),
         ]
 
