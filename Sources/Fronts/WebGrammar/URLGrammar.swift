@@ -1,17 +1,22 @@
 package import Model
 import Nettle
 
-/// The URL syntax of a listener: that of imgproxy, thumbor, imagor or IIIF (`Proto/WEB.md`). Parses text
-/// without sockets or a clock.
+/// The URL syntax of a listener: that of imgproxy, thumbor, imagor, IIIF or weserv (`Proto/WEB.md`).
+/// Parses text without sockets or a clock.
 package protocol URLGrammar: Sendable {
-    /// Parses a request target, given as undecoded bytes. Everything after the first `?` is
+    /// The names of the options in the query, without those of sources; empty if the query is
     /// ignored.
+    var queryOptions: Set<String> { get }
+
+    /// Parses a request target, given as undecoded bytes. Everything after the first `?` is
+    /// ignored unless the grammar has `queryOptions`.
     ///
     /// - Parameter now: The current time in seconds since 1970, for targets that expire.
     func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest
 
     /// Returns the part of a target after its signature: options as the grammar writes them,
-    /// without enclosing slashes, and the source, or for IIIF its identifier.
+    /// without enclosing slashes, and the source, or for IIIF its identifier. For weserv that is
+    /// the query.
     func path(options: String, source: String) -> String
 
     /// Returns the target for such a path: signed with the first key, or, without keys, with the
@@ -19,6 +24,10 @@ package protocol URLGrammar: Sendable {
     ///
     /// - Throws: `signature` if there are no keys and unsigned paths are not permitted.
     func target(ofPath path: String) throws(GrammarError) -> String
+}
+
+extension URLGrammar {
+    package var queryOptions: Set<String> { [] }
 }
 
 /// The limits of a request target in any grammar.
@@ -40,7 +49,7 @@ package struct WebRequest: Hashable, Sendable {
         /// The unchanged bytes of the source, whatever they are.
         case source
         /// Properties of the source in the format of the grammar: thumbor's metadata, IIIF's
-        /// `info.json`. The request asks for properties only.
+        /// `info.json`, weserv's `output=json`. The request asks for properties only.
         case properties
         /// A redirect: the base URI of IIIF results in a 303 with the path of its `info.json`.
         case redirect(path: String)
@@ -52,6 +61,8 @@ package struct WebRequest: Hashable, Sendable {
     /// Qualities by format, to be applied when the format has been chosen. Empty if the output
     /// options specify the quality.
     package var formatQualities: [ImageFormat: Int] = [:]
+    /// Whether the output is progressive or interlaced, if the format that has been chosen can be.
+    package var isProgressive = false
     /// The formats whose sources are sent unchanged, unless the output has another format.
     package var skippedFormats: [ImageFormat] = []
     /// The maximum number of frames of an animation to keep; `nil` if not specified.
@@ -145,7 +156,7 @@ package struct GrammarError: Error, Hashable, Sendable {
     }
 
     /// The HTTP status (RFC 9110): 404 for expired URLs, as in imgproxy, and for paths that are not
-    /// of the IIIF Image API, as it requires; 501 for unsupported features.
+    /// of the IIIF Image API, as it requires, or of weserv; 501 for unsupported features.
     package var status: Int {
         switch kind {
         case .malformed: 400
@@ -201,17 +212,30 @@ package func requireSupported(
 enum RequestTarget {
     /// Returns the path as bytes, without its leading slash and query.
     static func path(of target: [UInt8]) throws(GrammarError) -> [UInt8] {
-        guard target.count <= GrammarLimits.targetBytesMax else {
-            throw GrammarError(
-                .tooLong,
-                "the URL has \(target.count) bytes: at most \(GrammarLimits.targetBytesMax) are "
-                    + "accepted")
-        }
+        try checkLength(of: target)
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         try require(
             path.isEmpty || path.first == UInt8(ascii: "/"), "the target must start with a slash")
         try require(path.count > 1, "the path is empty: specify a source")
         return Array(path.dropFirst())
+    }
+
+    /// Returns the query as bytes, without its question mark. Throws unless the path is `/`.
+    static func query(of target: [UInt8]) throws(GrammarError) -> [UInt8] {
+        try checkLength(of: target)
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        guard path.elementsEqual("/".utf8) else {
+            throw GrammarError(.nowhere, "the path must be /, followed by ?url=HOST/PATH")
+        }
+        return Array(target.dropFirst(path.count + 1))
+    }
+
+    private static func checkLength(of target: [UInt8]) throws(GrammarError) {
+        guard target.count > GrammarLimits.targetBytesMax else { return }
+        throw GrammarError(
+            .tooLong,
+            "the URL has \(target.count) bytes: at most \(GrammarLimits.targetBytesMax) are "
+                + "accepted")
     }
 
     /// Splits a path at the first slash.
@@ -222,12 +246,12 @@ enum RequestTarget {
         return (Array(path[..<slash]), Array(path[(slash + 1)...]))
     }
 
-    /// Returns a path as text. URLs contain only visible ASCII characters; others must be
+    /// Returns a path or query as text. URLs contain only visible ASCII characters; others must be
     /// percent-encoded (RFC 3986, section 2).
     static func text(of path: [UInt8]) throws(GrammarError) -> String {
         try require(
             path.allSatisfy({ (0x21...0x7E).contains($0) }),
-            "the path contains non-ASCII characters: percent-encode them")
+            "the URL contains non-ASCII characters: percent-encode them")
         return String(decoding: path, as: UTF8.self)
     }
 }

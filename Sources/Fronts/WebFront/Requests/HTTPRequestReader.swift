@@ -26,7 +26,7 @@ package struct RequestReader: Sendable {
             let head = try withoutPrefix(head)
             switch head.method {
             case "GET", "HEAD":
-                if head.path == "/", let root = settings.root {
+                if isRoot(head), let root = settings.root {
                     return .answer(root.answer(settings.answers, asJSON: wantsJSON(head)))
                 }
                 return try read(head, now)
@@ -44,6 +44,11 @@ package struct RequestReader: Sendable {
                     UInt16(clamping: error.status), error.kind.rawValue, error.message,
                     asJSON: wantsJSON(head)))
         }
+    }
+
+    /// Whether the target names no image: `/`, without a query that has options.
+    private func isRoot(_ head: IncomingRequest) -> Bool {
+        head.target == "/" || (settings.grammar.queryOptions.isEmpty && head.path == "/")
     }
 
     private func wantsJSON(_ head: IncomingRequest) -> Bool {

@@ -104,7 +104,8 @@ extension RequestPlan {
     mutating func complete(by defaults: OutputDefaults) {
         guard request.kind == .image else { return }
         self.defaults = defaults
-        defaults.complete(&request.image.output, of: request.image.url)
+        defaults.complete(
+            &request.image.output, of: request.image.url, isProgressive: request.isProgressive)
     }
 
     /// Chooses the format according to the `Accept` field.
@@ -179,7 +180,9 @@ extension RequestPlan {
         plan.request.image.output.format = format
         plan.request.image.output.quality =
             request.formatQualities[format] ?? request.image.output.quality
-        defaults.complete(&plan.request.image.output, of: request.image.url)
+        defaults.complete(
+            &plan.request.image.output, of: request.image.url,
+            isProgressive: request.isProgressive)
         return plan
     }
 

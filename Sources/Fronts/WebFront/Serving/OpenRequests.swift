@@ -146,13 +146,15 @@ package struct RequestCounters: Hashable, Sendable {
     }
 }
 
-/// An access log with one line of JSON per request. It contains neither signatures nor queries, so
-/// that reading the log does not enable anyone to request signed URLs or to authenticate at an
-/// origin.
+/// An access log with one line of JSON per request. It contains neither signatures nor queries,
+/// except for known options, so that reading the log does not enable anyone to request signed URLs
+/// or to authenticate at an origin.
 package struct AccessLog: Sendable {
     /// A JSON log.
     let log: Log
     var pathPrefix = ""
+    /// The names of the options in queries.
+    var queryOptions: Set<String> = []
 
     /// - Parameter status: The status; `nil` if the peer disconnected early.
     func write(
@@ -181,6 +183,7 @@ package struct AccessLog: Sendable {
         let isBelow = !pathPrefix.isEmpty && target.hasPrefix("\(pathPrefix)/")
         let rest = isBelow ? String(target.dropFirst(pathPrefix.count)) : target
         return (isBelow ? pathPrefix : "") + ReducedPath.text(of: rest)
+            + ReducedPath.query(of: rest, queryOptions)
     }
 
     /// Truncates a method, which is untrusted input.
@@ -202,6 +205,18 @@ package enum ReducedPath {
         let options = parts.dropFirst().prefix { isOption($0) }
         let isCut = options.count < parts.count - 1
         return "/" + (options.map(String.init) + (isCut ? ["…"] : [])).joined(separator: "/")
+    }
+
+    /// Returns the options of a query, with its question mark, if their values are short; empty if
+    /// there are none.
+    package static func query(of target: String, _ names: Set<String>) -> String {
+        guard !names.isEmpty else { return "" }
+        let options = target.drop { $0 != "?" }.dropFirst().split(separator: "&").filter { pair in
+            let words = pair.split(
+                omittingEmptySubsequences: false, whereSeparator: { "=,%".contains($0) })
+            return names.contains(String(words[0])) && words.allSatisfy(isShort)
+        }
+        return options.isEmpty ? "" : "?" + options.prefix(partsMax).joined(separator: "&")
     }
 
     /// Returns a URL without user info, query and fragment; for a `data:` URL only the scheme.
@@ -229,10 +244,12 @@ package enum ReducedPath {
         guard words.count > 1 || part.contains("x") || part.contains("-") || part == "smart" else {
             return false
         }
-        return words.allSatisfy { word in
-            word.utf8.count <= wordBytesMax && !schemes.contains(String(word))
-                && word.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
-        }
+        return words.allSatisfy { !schemes.contains(String($0)) && isShort($0) }
+    }
+
+    private static func isShort(_ word: Substring) -> Bool {
+        word.utf8.count <= wordBytesMax
+            && word.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
     }
 
     private static let schemes: Set<String> = [

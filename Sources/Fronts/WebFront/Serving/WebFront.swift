@@ -68,7 +68,9 @@ package final class WebFront: EventedHandler, LoopPart {
         let requestLog = log.with(level: .info, format: .json)
         requests = OpenRequests(
             log: settings.logsRequests
-                ? AccessLog(log: requestLog, pathPrefix: settings.pathPrefix) : nil)
+                ? AccessLog(
+                    log: requestLog, pathPrefix: settings.pathPrefix,
+                    queryOptions: settings.grammar.queryOptions) : nil)
         readiness = try Readiness(client)
         mailbox = try Mailbox(elementsMax: Self.loadsMax + 1)
         readiness.answer = { [unowned self] exchange, complaint in

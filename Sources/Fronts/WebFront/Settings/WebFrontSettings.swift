@@ -105,11 +105,15 @@ package struct OutputDefaults: Hashable, Sendable {
     /// Completes output options whose format is known or will be that of the source. The source's
     /// file extension is only a hint for what to request: encoders ignore options that their format
     /// doesn't support.
-    func complete(_ output: inout OutputOptions, of url: String) {
+    ///
+    /// - Parameter isProgressive: Whether the URL requests progressive output.
+    func complete(_ output: inout OutputOptions, of url: String, isProgressive: Bool = false) {
         let format = output.format ?? Self.format(ofSource: url) ?? .jpeg
         if output.quality == nil { output.quality = quality }
         output.effort = efforts[format]
-        output.isProgressive = progressive.contains(format)
+        output.isProgressive =
+            progressive.contains(format)
+            || (isProgressive && OutputSetting.progressive.row.formats.contains(format))
     }
 
     /// Returns the format for a source's file extension; `nil` if it is unknown.
