@@ -77,7 +77,7 @@ import Testing
         (["--gateway", "8080"], "'8080' is not ADDRESS:PORT"),
         (["--gateway", "::1:80"], "'::1:80' is not ADDRESS:PORT"),
         (["--gateway", ":80", "--gateway-url-limit", "1"], "--gateway-url-limit: '1' is not"),
-        (["--gateway", ":80", "--gateway-grammar", "imgix"], "imgproxy, thumbor, imagor or iiif"),
+        (["--gateway", ":80", "--gateway-grammar", "imgix"], "thumbor, imagor, iiif or weserv"),
         (["--gateway", ":80", "--gateway-idle-timeout", "0"], "'0' is not a time such as"),
         (["--gateway", ":80", "--gateway-metrics-listen", "x"], "'x' is not ADDRESS:PORT"),
         (["--gateway", "unix:a"], "'unix:a' is not ADDRESS:PORT"),

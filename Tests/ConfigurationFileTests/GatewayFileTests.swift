@@ -51,7 +51,7 @@ import Testing
         ("gateway: {quality: 70}", "'listen' is missing"),
         ("gateway: {listen: 8080}", "expected"),
         ("gateway: {listen: ':1', quality: 0}", "not an integer from 1 to 100"),
-        ("gateway: {listen: ':1', grammar: imgix}", "imgproxy, thumbor, imagor or iiif"),
+        ("gateway: {listen: ':1', grammar: imgix}", "thumbor, imagor, iiif or weserv"),
         (
             "gateway: {listen: ':1', grammar: thumbor, presets: /p}",
             "presets requires the grammar imgproxy"

@@ -25,6 +25,15 @@ extension ThumborGrammar {
     }
 }
 
+extension WeservGrammar {
+    /// A grammar that accepts its URLs.
+    static func unsigned() -> WeservGrammar {
+        var settings = Settings()
+        settings.permitsUnsigned = true
+        return WeservGrammar(settings)
+    }
+}
+
 extension WebFrontSettings {
     /// The settings of a listener for unsigned paths of imgproxy.
     static func unsigned(

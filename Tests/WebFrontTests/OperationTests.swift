@@ -4,6 +4,7 @@ import Model
 import ProcessRuntime
 import TestKit
 import Testing
+import WebGrammar
 
 @testable import WebFront
 
@@ -25,6 +26,18 @@ import Testing
     ])
     func aPathIsReducedToItsOptions(target: String, shown: String) {
         #expect(ReducedPath.text(of: target) == shown)
+    }
+
+    /// Only options of the grammar are shown, and neither sources nor long texts.
+    @Test(arguments: [
+        ("/?url=a.example/b&w=300&h=50%25&fit=cover&we&token=1", "?w=300&h=50%25&fit=cover&we"),
+        ("/?w=300&filename=secretsecretsecret&default=a.example", "?w=300"),
+        ("/?w=https://a.example", ""), ("/?url=w", ""), ("/", ""), ("/?=1&&w", "?w"),
+    ])
+    func aQueryIsReducedToItsOptions(target: String, shown: String) {
+        let names = WeservGrammar.unsigned().queryOptions
+        #expect(ReducedPath.query(of: target, names) == shown)
+        #expect(ReducedPath.query(of: target, []).isEmpty)
     }
 
     @Test(arguments: [

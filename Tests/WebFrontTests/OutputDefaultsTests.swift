@@ -28,6 +28,7 @@ import Testing
             (try ImgproxyGrammar.unsigned(), Self.target),
             (try ThumborGrammar.unsigned(), "/unsafe/h/a.jpg"),
             (try IIIFGrammar(iiif), "/a.jpg/full/max/0/default.jpg"),
+            (WeservGrammar.unsigned(), "/?url=h/a.jpg"),
         ]
         for (grammar, target) in all {
             let output = try output(grammar, target, accept: "image/jpeg")
@@ -62,6 +63,21 @@ import Testing
                 grammar, "/_/plain/https://h/\(name)", accept: "image/jpeg,image/png")
             #expect(output.isProgressive == isProgressive, "\(name)")
         }
+    }
+
+    /// weserv's `il`, which formats that can't be progressive ignore.
+    @Test(
+        arguments: [
+            ("a.png", true), ("a.jpg", true), ("a.webp", false), ("a.png&output=webp", false),
+            ("a.webp&output=gif", true),
+        ])
+    func progressiveOutputIsAskedForByURLs(text: String, isProgressive: Bool) throws {
+        let grammar = WeservGrammar.unsigned()
+        let output = try output(grammar, "/?il&url=h/\(text)") { $0.output.progressive = [] }
+        #expect(output.isProgressive == isProgressive)
+        #expect(throws: Never.self) { try output.check() }
+        let usual = try self.output(grammar, "/?url=h/\(text)") { $0.output.progressive = [] }
+        #expect(!usual.isProgressive)
     }
 
     /// Without negotiation no field is examined, and `Vary` is empty.

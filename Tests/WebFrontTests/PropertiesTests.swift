@@ -22,6 +22,7 @@ import WebGrammar
             case .thumbor: settings.grammar = try ThumborGrammar.unsigned()
             case .iiif:
                 settings.grammar = try IIIFGrammar(IIIFGrammar.Settings(source: "http://h/{id}"))
+            case .weserv: settings.grammar = WeservGrammar.unsigned()
             }
             if form != .plain { settings.infoGrammar = nil }
         }
@@ -83,6 +84,16 @@ import WebGrammar
         ] {
             #expect(answer.words.contains(member), "\(answer.words)")
         }
+    }
+
+    /// The members as in `utils::image_to_json` of weserv.
+    @Test func jsonIsThatOfWeserv() throws {
+        let answer = try answer("/?url=h/a.png&output=json", .weserv, nil)
+        #expect(
+            answer.words
+                == #"{"depth":"ushort","format":"png","hasAlpha":true,"hasProfile":false,"#
+                + #""height":20,"pages":2,"width":30}"#)
+        #expect(answer.field("Content-Type") == "application/json")
     }
 
     @Test func infoJSONIsThatOfIIIF() throws {

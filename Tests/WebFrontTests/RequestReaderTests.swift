@@ -43,6 +43,20 @@ import WebGrammar
         #expect(try answer("/")?.status == 400, "no root page is set")
     }
 
+    /// The query of a grammar that reads it is part of the target.
+    @Test func theRootWithAQueryIsAnImageOfWeserv() throws {
+        let change = { (settings: inout WebFrontSettings) in
+            settings.grammar = WeservGrammar.unsigned()
+            settings.root = RootPage(grammar: "weserv", example: "/?url=h/a")
+            settings.pathPrefix = "/img"
+        }
+        #expect(try answer("/img/", [:], change)?.status == 200)
+        #expect(try answer("/img/?w=9", [:], change)?.status == 400)
+        #expect(try answer("/img/a?url=h/a", [:], change)?.status == 404)
+        let image = try plan("/img/?url=h/a&w=9", [:], change).request.image
+        #expect(image.url == "http://h/a" && image.steps.map(\.name) == ["resize"])
+    }
+
     // MARK: - Freshness
 
     @Test func whatOriginsDoNotSayIsAssumed() throws {

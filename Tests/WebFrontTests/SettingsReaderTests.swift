@@ -87,6 +87,34 @@ import Testing
         #expect(set.prefix == "iiif/3")
     }
 
+    @Test func eachFieldOfWeservsSettings() throws {
+        let values = Self.sources.merging([.unsigned: ""]) { $1 }
+        expectAllSet(WeservGrammar.Settings(), try reader(values).weserv())
+        #expect(try reader([:]).weserv().sources.defaultScheme == "http")
+    }
+
+    /// Its URLs have no signatures, so keys would have no effect, and nothing is served without
+    /// permission.
+    @Test func weservIsServedUnsignedOnly() throws {
+        let closed = reader([.grammar: "weserv"])
+        #expect(closed.answersNobody)
+        let settings = try closed.settings()
+        for target in ["/", "/?url=https://h/a.jpg"] {
+            let answer = settings.verdict(on: target).answer
+            #expect(answer?.status == 403 && answer?.field("X-Imagebus-Error") == "notSigned")
+        }
+        let open = reader([.grammar: "weserv", .unsigned: ""])
+        #expect(!open.answersNobody)
+        #expect(try open.settings().verdict(on: "/?url=https://h/a.jpg&w=9").plan != nil)
+        let page = try open.settings().verdict(on: "/").answer
+        #expect(page?.words.contains("/?url=https://example.com/photo.jpg&amp;w=300") == true)
+        for setting in [GatewaySetting.keys, .postTokens] {
+            #expect(throws: ConfigurationError.self) {
+                try reader([.grammar: "weserv", .unsigned: "", setting: "keys"]).settings()
+            }
+        }
+    }
+
     @Test func keysComeFromTheEnvironmentToo() throws {
         #expect(try reader([.keys: "keys"], keyLines: ["6d 75"]).imgproxy().keys.count == 3)
         #expect(try reader([:], keyLines: ["secret"]).thumbor().keys.count == 1)

@@ -29,6 +29,12 @@ import Testing
         #expect(named.isSuperset(of: Set(parts).subtracting(["filters"])))
     }
 
+    @Test func weservsPageHasEachParameter() {
+        let rows = MigrationPage("weserv").rows(below: "Parameters")
+        #expect(names(rows, absent: false) == Set(WeservOption.all.flatMap(\.names)))
+        #expect(names(rows, absent: true) == WeservOption.absent)
+    }
+
     @Test(
         arguments: MigrationPage("imagor").rows(below: "Parts of URLs")
             + MigrationPage("imagor").rows(below: "Filters"))
@@ -51,7 +57,7 @@ import Testing
         #expect(names(filters, absent: true).isSuperset(of: ImagorFilter.absent))
     }
 
-    @Test(arguments: ["imgproxy", "thumbor", "imagor"])
+    @Test(arguments: ["imgproxy", "thumbor", "imagor", "weserv"])
     func thePagesNameFlagsThatThereAre(name: String) {
         let page = MigrationPage(name)
         #expect(page.rows(below: "Configuration").count > 10)

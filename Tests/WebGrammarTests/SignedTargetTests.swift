@@ -31,9 +31,12 @@ import WebGrammar
     ) throws -> [(grammar: any URLGrammar, options: String)] {
         var imgproxy = ImgproxyGrammar.Settings()
         var thumbor = ThumborGrammar.Settings()
+        var weserv = WeservGrammar.Settings()
         (imgproxy.permitsUnsigned, thumbor.permitsUnsigned) = (unsigned, unsigned)
+        weserv.permitsUnsigned = unsigned
         return [
             (try ImgproxyGrammar(imgproxy), "w:30"), (try ThumborGrammar(thumbor), "30x0"),
+            (WeservGrammar(weserv), "w=30"),
             (try IIIFGrammar(IIIFGrammar.Settings(source: "{id}")), "full/30,/0/default.png"),
         ]
     }
@@ -52,7 +55,7 @@ import WebGrammar
     }
 
     @Test func withoutKeysAndUnsignedPathsThereIsNoTarget() throws {
-        for (grammar, options) in try Self.grammars(unsigned: false).prefix(2) {
+        for (grammar, options) in try Self.grammars(unsigned: false).prefix(3) {
             let error = #expect(throws: GrammarError.self) {
                 try grammar.target(ofPath: grammar.path(options: options, source: Self.url))
             }

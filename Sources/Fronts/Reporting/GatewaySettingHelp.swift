@@ -5,7 +5,7 @@ extension GatewaySetting {
     /// The help text of the option, without the prefix of `serve`.
     package var help: String {
         switch self {
-        case .grammar: "URL grammar: imgproxy, thumbor, imagor or iiif (imgproxy)"
+        case .grammar: "URL grammar: imgproxy, thumbor, imagor, iiif or weserv (imgproxy)"
         case .keys:
             "file with signature keys, one per line: KEY SALT in hexadecimal "
                 + "digits for imgproxy, the key itself for thumbor and imagor; reloaded "
@@ -24,7 +24,7 @@ extension GatewaySetting {
         case .offer: "formats to negotiate with the client, or none (avif,webp)"
         case .maxAnimationFrames:
             "maximum frames of an animation; longer ones are served as a still "
-                + "(imgproxy: 1; thumbor, imagor, iiif: all)"
+                + "(imgproxy: 1; others: all)"
         case .metadata:
             "EXIF, XMP and IPTC to keep: none, copyright, or all, including the "
                 + "location (default: copyright)"
@@ -101,8 +101,8 @@ extension GatewaySetting {
             "prefixes of allowed source URLs, such as "
                 + "https://*.example.com/,s3://bucket/ (any)"
         case .defaultScheme:
-            "scheme of sources without one, or none (thumbor: http, imagor: https, others: "
-                + "none)"
+            "scheme of sources without one, or none (thumbor, weserv: http, imagor: https, "
+                + "others: none)"
         case .schemes: "schemes of your own loaders, such as photos,scans"
         case .watermark:
             "image of the imgproxy watermark option: a URL; `imagebus serve` also "

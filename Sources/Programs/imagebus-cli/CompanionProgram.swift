@@ -41,11 +41,11 @@ extension Command {
         ],
         notes: """
             build prints the target for a SOURCE and OPTIONS in the syntax of the grammar, such as
-            rs:fit:300:300/f:webp for imgproxy, 300x200/smart for thumbor and imagor, and
-            full/300,/0/default.jpg for IIIF; OPTIONS can be ''. sign prints the target for a path
-            without a signature. Both sign with the first key of --gateway-keys; without keys, they
-            use the placeholder for unsigned paths, which requires --gateway-unsigned. The target is
-            prefixed by --gateway-public-url.
+            rs:fit:300:300/f:webp for imgproxy, 300x200/smart for thumbor and imagor,
+            full/300,/0/default.jpg for IIIF and 'w=300&fit=cover' for weserv; OPTIONS can be ''.
+            sign prints the target for a path without a signature. Both sign with the first key of
+            --gateway-keys; without keys, they use the placeholder for unsigned paths, which
+            requires --gateway-unsigned. The target is prefixed by --gateway-public-url.
 
             explain prints how the gateway interprets a URL or path: the source, steps, format, the
             headers that the response depends on and the cache key, or the status and reason of an

@@ -40,6 +40,7 @@ package struct PropertiesPlan: Hashable, Sendable {
             case .plain: JSONObject.plain(info, properties)
             case .thumbor: JSONObject.thumbor(info, properties, url: url)
             case .iiif: JSONObject.iiif(info, id: id)
+            case .weserv: JSONObject.weserv(info, properties)
             }
         return Array(try JSONWriter.text(document).utf8)
     }
@@ -53,6 +54,8 @@ package enum PropertiesForm: Hashable, Sendable, CaseIterable {
     case thumbor
     /// The `info.json` of the IIIF Image API 3.0.
     case iiif
+    /// weserv's `output=json`.
+    case weserv
 
     /// The properties to request from the stack besides the basic ones and those that the path
     /// names. Colors and hashes require decoding the pixels, so they are omitted where clients
@@ -60,7 +63,7 @@ package enum PropertiesForm: Hashable, Sendable, CaseIterable {
     package var wanted: RequestedProperties {
         switch self {
         case .plain: RequestedProperties([.header, .colors, .thumbHash])
-        case .thumbor: RequestedProperties([.header])
+        case .thumbor, .weserv: RequestedProperties([.header])
         case .iiif: RequestedProperties()
         }
     }
@@ -138,6 +141,17 @@ extension JSONObject {
         if let hash = properties?.blurHash { document["blurhash"] = hash }
         if let hash = properties?.thumbHash { document["thumbhash"] = hash }
         return document
+    }
+
+    /// Returns weserv's document, without the members that are not known here.
+    fileprivate static func weserv(
+        _ info: ImageInfo, _ properties: ImageProperties?
+    ) -> JSONObject {
+        [
+            "format": info.format.name, "width": info.size.width, "height": info.size.height,
+            "depth": info.bits > 8 ? "ushort" : "uchar", "pages": info.pages,
+            "hasProfile": properties?.profile != nil, "hasAlpha": info.hasAlpha,
+        ]
     }
 
     fileprivate static let iiifContext = "http://iiif.io/api/image/3/context.json"

@@ -63,7 +63,7 @@ package struct StaticFiles: Sendable {
 
 /// The response to `/`, which people open to see whether the server works.
 package struct RootPage: Hashable, Sendable {
-    /// The name of the grammar: imgproxy, thumbor, imagor or IIIF.
+    /// The name of the grammar: imgproxy, thumbor, imagor, IIIF or weserv.
     package let grammar: String
     /// A valid target without a signature; `nil` if signatures are required.
     package let example: String?

@@ -40,7 +40,7 @@ extension SettingsReader {
 
     /// Whether no request can be answered, whatever the files contain.
     package var answersNobody: Bool {
-        listener.isSigned && keyLines.isEmpty
+        !listener.isOpen && keyLines.isEmpty
             && [.unsigned, .keys, .postTokens].allSatisfy { !has($0) }
     }
 
@@ -86,8 +86,8 @@ extension SettingsReader {
             guard !setting.applies(to: grammarName) else { continue }
             throw ConfigurationError(
                 setting == .keys
-                    ? "--keys does not apply to IIIF, whose paths are not signed: leave it out, "
-                        + "and restrict access in a proxy"
+                    ? "--keys does not apply to \(listener.title), whose URLs are not signed: "
+                        + "leave it out, and restrict access in a proxy"
                     : "--\(setting.rawValue) requires --grammar "
                         + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
         }
@@ -96,10 +96,12 @@ extension SettingsReader {
         }
     }
 
-    /// The page with an example, if a path without a signature is accepted.
-    private func rootPage(_ front: WebFrontSettings) -> RootPage {
+    /// The page with an example, if a path without a signature is accepted; `nil` if there are no
+    /// signatures and none is accepted.
+    private func rootPage(_ front: WebFrontSettings) -> RootPage? {
+        let isOpen = listener.isOpen || (has(.unsigned) && !has(.onlyPresets))
+        guard isOpen || listener.isSigned else { return nil }
         let path = front.grammar.path(options: listener.options, source: listener.source)
-        let isOpen = !listener.isSigned || (has(.unsigned) && !has(.onlyPresets))
         let signature = listener.isSigned ? "unsafe/" : ""
         return RootPage(
             grammar: listener.title,
@@ -184,7 +186,7 @@ extension SettingsReader {
     private func applyTokens(_ front: inout WebFrontSettings) throws {
         if let tokens = try tokens(.postTokens) {
             guard listener.isSigned else {
-                throw fault(.postTokens, "IIIF does not support uploads")
+                throw fault(.postTokens, "\(listener.title) does not support uploads")
             }
             front.uploads = UploadSettings(
                 grammar: try grammar(for: .uploads), tokens: tokens)

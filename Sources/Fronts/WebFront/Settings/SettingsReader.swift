@@ -91,6 +91,8 @@ struct GrammarListener: Sendable {
     var source = "https://example.com/photo.jpg"
     /// Whether paths begin with a signature.
     var isSigned = true
+    /// Whether URLs are accepted without an option that permits unsigned ones.
+    var isOpen = false
     let grammar: @Sendable (SettingsReader, SettingsReader.Use) throws -> any URLGrammar
 
     static let imgproxy = GrammarListener(
@@ -108,8 +110,11 @@ struct GrammarListener: Sendable {
         ) { try ThumborGrammar($0.thumbor(for: $1)) },
         "iiif": GrammarListener(
             title: "IIIF", form: .iiif, options: "full/300,/0/default.jpg", source: "photo.jpg",
-            isSigned: false
+            isSigned: false, isOpen: true
         ) { reader, _ in try reader.named(.iiifSource) { try IIIFGrammar(reader.iiif()) } },
+        "weserv": GrammarListener(
+            title: "weserv", form: .weserv, options: "w=300&h=200&fit=cover", isSigned: false
+        ) { WeservGrammar(try $0.weserv(for: $1)) },
     ]
 }
 
@@ -167,13 +172,8 @@ extension SettingsReader {
         settings.algorithm =
             values[.signatureAlgorithm].flatMap(HMAC.init) ?? settings.algorithm
         settings.signatureBytes = number(.signatureSize)
-        let usual = settings.sources.defaultScheme
-        settings.sources = try sources(for: use)
-        if use == .uploads {
-            settings.sources.defaultScheme = UploadSettings.scheme
-        } else if !has(.defaultScheme) {
-            settings.sources.defaultScheme = usual
-        }
+        settings.sources = try sources(for: use, defaultScheme: settings.sources.defaultScheme)
+        if use == .uploads { settings.sources.defaultScheme = UploadSettings.scheme }
         return settings
     }
 
@@ -188,12 +188,21 @@ extension SettingsReader {
         return settings
     }
 
+    /// Returns the settings of weserv's grammar.
+    package func weserv(for use: Use = .images) throws -> WeservGrammar.Settings {
+        var settings = WeservGrammar.Settings()
+        settings.permitsUnsigned = permitsUnsigned(use)
+        settings.sources = try sources(for: use, defaultScheme: settings.sources.defaultScheme)
+        return settings
+    }
+
     private func permitsUnsigned(_ use: Use) -> Bool {
         has(.unsigned) || use == .uploads || use == .removals
     }
 
-    private func sources(for use: Use) throws -> SourceRules {
+    private func sources(for use: Use, defaultScheme: String = "") throws -> SourceRules {
         var sources = SourceRules()
+        sources.defaultScheme = defaultScheme
         guard use != .uploads else {
             sources.schemes = SourceSchemes([UploadSettings.scheme])
             return sources

@@ -205,7 +205,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The names of the URL grammars, the default one first.
-    public static let grammarNames = ["imgproxy", "thumbor", "imagor", "iiif"]
+    public static let grammarNames = ["imgproxy", "thumbor", "imagor", "iiif", "weserv"]
 
     /// The grammars that the setting applies to; `nil` for all.
     public var grammars: [String]? {
