@@ -131,7 +131,7 @@ class SourceTests(unittest.TestCase):
         """URLs of one group have the same hash key and reach one machine; URLs of different sources
         have different keys.
         """
-        for grammar in ("imgproxy", "thumbor", "imagor", "iiif"):
+        for grammar in ("imgproxy", "thumbor", "imagor", "iiif", "weserv"):
             table = [row for row in rows() if row.grammar == grammar]
             found = self.hashed(kind, grammar, [row.url for row in table])
             groups: dict[object, set[tuple[str, str]]] = defaultdict(set)
