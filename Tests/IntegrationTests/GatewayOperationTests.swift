@@ -133,13 +133,14 @@ extension RealProcesses {
             ["--unsigned"], ["--grammar", "thumbor", "--unsigned"],
             ["--grammar", "imagor", "--unsigned"],
             ["--grammar", "iiif", "--iiif-source", "https://example.com/{id}"],
+            ["--grammar", "weserv", "--unsigned"],
         ])
         func theRootIsAPage(arguments: [String]) async throws {
             try await withGateway(arguments) { gateway, _ in
                 let page = try gateway.get("/")
                 #expect(page.status == 200, "\(page.head)")
                 let example = try #require(page.text.split(separator: "<pre>").last)
-                    .prefix { $0 != "<" }
+                    .prefix { $0 != "<" }.replacing("&amp;", with: "&")
                 let settings = arguments.map {
                     $0.hasPrefix("--") ? "--gateway" + $0.dropFirst() : $0
                 }

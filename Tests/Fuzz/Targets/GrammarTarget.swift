@@ -10,15 +10,16 @@ import WebGrammar
 enum GrammarTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
-        let kind = reader.choice(4)
+        let kind = reader.choice(6)
         let path = reader.rest()
         switch kind {
-        case 0:
+        case 0: try check([slash] + path, iiif)
+        case 1: try check(Array("/_/".utf8) + path, presets)
+        case 2:
             try check(path, open: openThumbor, closed: closedThumbor, .sha1)
             try check(path, open: openImagor, closed: closedImagor, .sha1)
-        case 1: try check(path, open: openImgproxy, closed: closedImgproxy, .sha256)
-        case 2: try check([slash] + path, iiif)
-        default: try check(Array("/_/".utf8) + path, presets)
+        case 3: try check(path, open: openImgproxy, closed: closedImgproxy, .sha256)
+        default: try check(Array("/?".utf8) + path, weserv)
         }
     }
 
@@ -39,6 +40,12 @@ enum GrammarTarget {
     private static let openImagor = thumbor(.imagor, isOpen: true)
     private static let closedImagor = thumbor(.imagor, isOpen: false)
     private static let iiif = try? IIIFGrammar(IIIFGrammar.Settings(source: "https://h/{id}"))
+
+    private static let weserv = {
+        var settings = WeservGrammar.Settings()
+        settings.permitsUnsigned = true
+        return WeservGrammar(settings)
+    }()
 
     private static func imgproxy(
         _ change: (inout ImgproxyGrammar.Settings) -> Void

@@ -41,6 +41,7 @@ extension RealProcesses {
             ["--timeout", "3601"], ["--iiif-source", "https://h/{id}"],
             ["--iiif-source", "https://h/", "--grammar", "iiif"],
             ["--keys", "/dev/null", "--grammar", "iiif", "--iiif-source", "https://h/{id}"],
+            ["--keys", "/dev/null", "--grammar", "weserv"],
             ["--presets", "/dev/null", "--grammar", "thumbor"],
             ["--presets", "/proc/self/status"],
             ["--pass-headers", "cookie"], ["--pass-headers", "x-mine"],

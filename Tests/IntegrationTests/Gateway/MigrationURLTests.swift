@@ -77,6 +77,28 @@ extension RealProcesses {
             }
         }
 
+        /// A JPEG has no frame 2.
+        @Test func weservsParametersDoWhatTheirPageSays() async throws {
+            try routeImages()
+            let page = MigrationPage("weserv").rows(below: "Parameters")
+            let same = Set(page.filter { !$0.isAbsent }.flatMap(\.names))
+            try await bench.run(["--grammar", "weserv"]) { gateway, _ in
+                let target = "/?url=\(bench.origin.url("/a.jpg"))"
+                let plain = try gateway.get(target).body
+                for row in WebDocument.rows(of: 7, headed: "parameters") {
+                    #expect(same.isSuperset(of: row.names), "\(row)")
+                    guard !["url", "page"].contains(row.names[0]) else { continue }
+                    let answer = try gateway.get("\(target)&\(row.example)")
+                    #expect(answer.status == 200, "\(row) \(answer.head)")
+                    #expect(row.steps.isEmpty || answer.body != plain, "\(row)")
+                }
+                for name in page.filter(\.isAbsent).flatMap(\.names) {
+                    let answer = try gateway.get("\(target)&\(name)=1")
+                    #expect(answer.status == 501 && answer.text.contains(name), "\(name)")
+                }
+            }
+        }
+
         @Test func imagorsPartsAndFiltersDoWhatTheirPageSays() async throws {
             try routeImages()
             let page = MigrationPage("imagor")

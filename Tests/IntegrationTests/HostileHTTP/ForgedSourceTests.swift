@@ -9,6 +9,7 @@ extension RealProcesses {
             ("thumbor", ["--grammar", "thumbor", "--unsigned"]),
             ("imagor", ["--grammar", "imagor", "--unsigned"]),
             ("iiif", ["--grammar", "iiif", "--iiif-source", "{id}"]),
+            ("weserv", ["--grammar", "weserv", "--unsigned"]),
         ]
 
         @Test func noSpellingLeadsWhereNobodyMayGo() async throws {
@@ -81,6 +82,7 @@ extension RealProcesses {
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
             }
             if grammar == "iiif" { return [("/\(encoded)/full/40,/0/default.jpg", code)] }
+            if grammar == "weserv" { return [("/?url=\(encoded)&w=40", code)] }
             let start = grammar == "imgproxy" ? "/unsafe/w:40/plain/" : "/unsafe/40x40/"
             let isVisible = url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
             return [(start + encoded, code)] + (isVisible ? [(start + url, nil)] : [])
