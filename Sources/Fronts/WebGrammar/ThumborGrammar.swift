@@ -198,7 +198,7 @@ struct ThumborPath {
         }
         if let word = reader.next(where: { Fit(rawValue: $0) != nil }) { fit = Fit(rawValue: word) }
         isStretched = dialect == .imagor && reader.accept("stretch")
-        if let word = reader.next(where: Self.isSize) {
+        if let word = reader.next(where: { Self.isSize($0, dialect) }) {
             let sides = word.split("x")
             (flipsAcross, width) = try Self.side(sides[0])
             (flipsDown, height) = try Self.side(sides[1])
@@ -231,7 +231,7 @@ struct ThumborPath {
         if dialect == .thumbor, first == "stretch" || first == "params" {
             return .notOffered(first, "imagor syntax: requires the grammar imagor")
         }
-        if isSize(first) || isCrop(first, dialect) || Fit(rawValue: first) != nil
+        if isSize(first, .thumbor) || isCrop(first, dialect) || Fit(rawValue: first) != nil
             || first == "stretch"
         {
             return .notOffered(
@@ -318,12 +318,14 @@ struct ThumborPath {
         return Margins(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3])
     }
 
-    private static func isSize(_ word: String) -> Bool {
+    /// imagor has no `orig`.
+    private static func isSize(_ word: String, _ dialect: ThumborDialect) -> Bool {
         let sides = word.split("x")
         return sides.count == 2
             && sides.allSatisfy { side in
                 let number = side.hasPrefix("-") ? String(side.dropFirst()) : side
-                return number.isEmpty || number == "orig" || isDigits(number)
+                return number.isEmpty || isDigits(number)
+                    || (dialect == .thumbor && number == "orig")
             }
     }
 
