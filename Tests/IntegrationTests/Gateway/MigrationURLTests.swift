@@ -11,10 +11,13 @@ extension RealProcesses {
             bench.origin.route("/m.png", .bytes(try Images.waves(width: 20, height: 20).png()))
         }
 
-        /// Each name in place of the one in the example.
+        /// The example with each name in place of its own, and with a watermark that exists.
         private func spellings(_ row: WebDocument.Row) -> [String] {
-            row.names.map { name in
-                row.example.split(separator: "/").map { part in
+            let mark = Base64Text.text(Array(bench.origin.url("/m.png").utf8)).filter { $0 != "=" }
+            // The Base64 of "https://h/m.png".
+            let example = row.example.replacing("aHR0cHM6Ly9oL20ucG5n", with: mark)
+            return row.names.map { name in
+                example.split(separator: "/").map { part in
                     let words = part.split(separator: ":", maxSplits: 1)
                     return row.names.contains(String(words[0]))
                         ? "\(name):\(words.dropFirst().joined())" : String(part)
