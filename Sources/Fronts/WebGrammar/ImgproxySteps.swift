@@ -415,8 +415,8 @@ struct ImgproxyWatermark: Hashable, Sendable {
     /// - Parameters:
     ///   - url: The URL of the image; `nil` if there is none.
     ///   - opacity: The opacity of the image if the option specifies 1.
-    ///   - box: The size in pixels, at most the image, if there is no scale; a side of 0 is
-    ///     determined by the other one.
+    ///   - box: The maximum size in pixels, which a scale overrides; a side of 0 follows from the
+    ///     other one.
     func overlay(
         url: String?, opacity base: Double, _ box: PixelSize, ratio: Double
     ) throws(GrammarError) -> Overlay? {

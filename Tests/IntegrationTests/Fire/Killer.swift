@@ -18,8 +18,8 @@ struct Killer {
     mutating func run(seconds: Int) async throws {
         let rounds = seconds * 10
         for round in 1...rounds {
-            // Random moments are intended here, so there is no event to wait for. A late kill
-            // delays the next one, since several at once would leave a busy machine no time.
+            // The interval begins again after each kill. Otherwise a killer that a busy machine
+            // delays would kill many processes at once.
             try await Task.sleep(for: Self.interval)
             let isCoordinator = round % Self.coordinatorEvery == 0 || round == rounds
             try kill { $0.name.hasPrefix("imagebus-coordi") == isCoordinator }
